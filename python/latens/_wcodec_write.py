@@ -298,6 +298,8 @@ def compress_file(
     chosen = _chosen(level, tools, packings, group_symbols)
     source = os.fspath(source)
     os.stat(source)
+    if base is not None:
+        os.stat(base)
     if path is None:
         path = source.removesuffix(".index.json")
         path = os.path.splitext(path)[0] + ".wcodec"

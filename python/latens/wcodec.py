@@ -65,6 +65,8 @@ def open(
     _arguments.flags(salvage=salvage)
     if isinstance(source, (str, os.PathLike)):
         os.stat(source)
+        if base is not None:
+            os.stat(base)
         with _arguments.of_file(source):
             reader = _latens.WcodecReader(
                 source, None, base, threads, max_output, max_alloc, salvage

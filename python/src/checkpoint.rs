@@ -2,11 +2,11 @@
 
 use crate::errors::lift;
 use crate::job::{Job, run};
-use crate::wcodec::{base, reopen, size_of};
+use crate::wcodec::{reopen, size_of};
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
 use latens::wcodec::tile::TileSize;
 use latens::wcodec::view::PackingChoice;
-use latens::wcodec::{Base, BaseFile, Config, Tools, compress_checkpoint_to_file};
+use latens::wcodec::{Base, BaseFile, Config, Tools, compress_checkpoint_to_file, open_base};
 use latens::{Error, Limits, Result};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -64,8 +64,11 @@ impl Order {
         let watch = job.watch();
         let config = self.config.clone().threads(self.threads).watch(watch.clone());
         config.validate()?;
-        let held: Option<Box<dyn Base>> =
-            self.base.as_deref().map(|path| base(path, Limits::default(), &watch)).transpose()?;
+        let held: Option<Box<dyn Base>> = self
+            .base
+            .as_deref()
+            .map(|path| open_base(path, Limits::default(), &watch))
+            .transpose()?;
         let name = self.base.as_deref().and_then(Path::file_name);
         let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let against = held.as_ref().map(|base| BaseFile { base: &**base, name: &name });

@@ -1,6 +1,7 @@
 //! Errors of the library as exceptions of `latens.errors`.
 
 use latens::ErrorKind;
+use latens::wcodec::OF_BASE;
 use pyo3::prelude::*;
 use std::error::Error as _;
 use std::io;
@@ -24,6 +25,11 @@ pub(crate) fn exception(py: Python<'_>, error: &latens::Error) -> PyErr {
             let said = error.to_string().replace(&format!(" (os error {code})"), "");
             exception.setattr("errno", code)?;
             exception.setattr("strerror", said.trim_start_matches("I/O: "))?;
+            // Else whoever knows which file is read says that it is of that.
+            if let Some(base) = error.places().iter().find_map(|place| place.strip_prefix(OF_BASE))
+            {
+                exception.setattr("filename", base)?;
+            }
         }
         Ok(exception)
     };

@@ -3,11 +3,10 @@
 
 use crate::errors::exception;
 use crate::job::run;
-use crate::wcodec::base;
 use dlpark::ffi::{DLDevice, DLManagedTensor, DLManagedTensorVersioned};
 use dlpark::python::{DlpackExporter, ExportRequest, export_dlpack};
 use dlpark::{DlpackFlags, Managed};
-use latens::wcodec::Reader;
+use latens::wcodec::{Reader, open_base};
 use latens::{Limits, Watch};
 use latens_cuda::{DeviceTensor, Error, Gpu, GpuReader};
 use pyo3::exceptions::PyRuntimeError;
@@ -136,7 +135,7 @@ impl GpuFile {
             let file = File::open(path).map_err(latens::Error::from)?;
             let mut reader = Reader::open(file, Limits::default())?.threads(threads);
             if let Some(path) = base {
-                reader = reader.with_base(self::base(&path, Limits::default(), watch)?)?;
+                reader = reader.with_base(open_base(&path, Limits::default(), watch)?)?;
             }
             Ok(GpuFile { reader: GpuReader::new(gpu, reader) })
         };

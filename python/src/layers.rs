@@ -3,10 +3,10 @@
 use crate::checkpoint::{Chosen, config};
 use crate::errors::{invalid, lift};
 use crate::job::{Job, run};
-use crate::wcodec::{base, reopen, size_of};
+use crate::wcodec::{reopen, size_of};
 use latens::wcodec::checkpoint::Tensors;
 use latens::wcodec::dtype::Dtype;
-use latens::wcodec::{Base, Writer};
+use latens::wcodec::{Base, Writer, open_base};
 use latens::{Limits, Result, Watch};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -54,7 +54,7 @@ impl WcodecWriter {
         let config = config(py, chosen)?.threads(threads).watch(watch);
         run(py, None, 0, |job| {
             let held: Option<Arc<dyn Base>> = match &base {
-                Some(path) => Some(Arc::from(self::base(path, Limits::default(), &job.watch())?)),
+                Some(path) => Some(Arc::from(open_base(path, Limits::default(), &job.watch())?)),
                 None => None,
             };
             let mut writer = Writer::new(BufWriter::new(File::create(&out)?), &name, &config)?;

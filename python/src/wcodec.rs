@@ -4,11 +4,11 @@ use crate::array::from_vec;
 use crate::errors::{invalid, lift};
 use crate::job::{Job, run};
 use crate::pco::limits;
-use latens::wcodec::checkpoint::{Checkpoint, ReadAt};
+use latens::wcodec::checkpoint::ReadAt;
 use latens::wcodec::dtype::Dtype;
 use latens::wcodec::view::Values;
-use latens::wcodec::{Base, BaseCheckpoint, Reader};
-use latens::{Error, Limits, Watch};
+use latens::wcodec::{Reader, open_base};
+use latens::{Error, Limits};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::fs::File;
@@ -38,15 +38,6 @@ impl ReadAt for Source {
             Source::Bytes(bytes) => bytes.read_exact_at(buf, offset),
         }
     }
-}
-
-/// The checkpoint at `path` as a base: a `.wcodec`, within `limits`, or what one is made from, which is read for
-/// its checksums.
-pub(crate) fn base(path: &Path, limits: Limits, watch: &Watch) -> latens::Result<Box<dyn Base>> {
-    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("wcodec")) {
-        return Ok(Box::new(Reader::open(File::open(path)?, limits)?));
-    }
-    Ok(Box::new(BaseCheckpoint::new_with(Checkpoint::open(path)?, watch)?))
 }
 
 /// Name, type, shape, bytes decoded, bytes stored, and the tensor that it shares its bytes with.
@@ -101,7 +92,7 @@ impl WcodecReader {
             };
             let mut reader = reader.threads(threads);
             if let Some(path) = base {
-                reader = reader.with_base(self::base(&path, limits, &job.watch())?)?;
+                reader = reader.with_base(open_base(&path, limits, &job.watch())?)?;
             }
             Ok(Self { reader, damage })
         })

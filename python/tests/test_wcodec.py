@@ -303,6 +303,37 @@ def test_files_come_back_byte_for_byte(saved, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model.safetensors", "model.wcodec"]
 
 
+def test_errors_of_a_base_name_it(saved, tmp_path):
+    changed = {**tensors(), "i8": tensors()["i8"] ^ 1}
+    tuned, none = tmp_path / "tuned.wcodec", tmp_path / "none.wcodec"
+    wcodec.save_file(changed, tuned, base=saved)
+    calls = [
+        lambda base: wcodec.open(tuned, base=base),
+        lambda base: wcodec.open(tuned.read_bytes(), base=base),
+        lambda base: wcodec.load_file(tuned, base=base),
+        lambda base: wcodec.save_file(changed, tmp_path / "x.wcodec", base=base),
+        lambda base: wcodec.save_layers([changed], tmp_path / "x.wcodec", base=base),
+        lambda base: wcodec.compress_file(flat, tmp_path / "x.wcodec", base=base),
+    ]
+    flat = wcodec.decompress_file(tuned, tmp_path, base=saved)[0]
+    for call in calls:
+        with pytest.raises(OSError) as error:
+            call(none)
+        assert os.fspath(error.value.filename) == os.fspath(none)
+        with pytest.raises(latens.InvalidArgumentError, match="the base .*made against"):
+            call(tuned)
+    # What it is, not what it is called.
+    other = tmp_path / "base"
+    other.write_bytes(saved.read_bytes())
+    assert same(wcodec.load_file(tuned, base=other)["i8"], changed["i8"])
+    damaged = bytearray(saved.read_bytes())
+    damaged[4000] ^= 1
+    other.write_bytes(damaged)
+    with wcodec.open(tuned, base=other) as file, pytest.raises(latens.CorruptError, match="the base ") as error:
+        file.verify()
+    assert error.value.offset is None
+
+
 def test_a_base(saved, tmp_path):
     changed = tensors()
     changed["i8"] = changed["i8"].copy()

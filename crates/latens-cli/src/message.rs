@@ -120,6 +120,13 @@ impl Failure {
         if damage { self.hint_instead(hint) } else { self }
     }
 
+    /// The same failure without the places that are such.
+    #[must_use]
+    pub fn not_within(mut self, is_such: impl Fn(&str) -> bool) -> Self {
+        self.places.retain(|place| !is_such(place));
+        self
+    }
+
     /// Named places around it, outermost first.
     pub fn places(&self) -> &[String] {
         &self.places

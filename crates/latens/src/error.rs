@@ -133,6 +133,15 @@ impl Error {
         self
     }
 
+    /// The same error, known to be one of `place`, another input than the one that is read: its byte goes to the words.
+    #[must_use]
+    pub(crate) fn of_another(mut self, place: &str) -> Self {
+        if let Some(at) = self.0.at.take() {
+            self.0.what = format!("{} (byte {at})", self.0.what).into();
+        }
+        self.after_none().within(place)
+    }
+
     /// The same error, known to come after `count` values that were decoded and handed out.
     #[must_use]
     pub fn after_values(mut self, count: u64) -> Self {
@@ -258,6 +267,13 @@ mod tests {
         assert_eq!(e.to_string(), "corrupt: chunk 3: page 0: bad bin (byte 111)");
         assert_eq!(e.at(), Some(111));
         assert_eq!(e.kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn bytes_of_another_input_are_words() {
+        let e = Error::corrupt(7, "bad").within("group 0").after_values(3).of_another("the base b");
+        assert_eq!(e.to_string(), "corrupt: the base b: group 0: bad (byte 7)");
+        assert_eq!((e.at(), e.values_before()), (None, None));
     }
 
     #[test]

@@ -34,6 +34,7 @@
 //! `specs/wcodec.md` in the repository is the whole of the format.
 
 mod base;
+mod base_at;
 pub mod bitplane;
 pub(crate) mod by_rows;
 mod byte_range;
@@ -93,6 +94,7 @@ mod write_tensor;
 mod writer;
 
 pub use base::{Base, BaseCheckpoint, BaseTensor};
+pub use base_at::{OF_BASE, open_base};
 pub use compress::{BaseFile, compress_checkpoint, compress_checkpoint_to_file};
 pub use config::{Coder, Config, MAX_LEVEL, Tools};
 pub use inspect::{PartInspection, TensorInspection};

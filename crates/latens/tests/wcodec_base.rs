@@ -4,12 +4,15 @@
 
 mod wcodec_common;
 
-use latens::Limits;
+use latens::wcodec::checkpoint::open_file;
 use latens::wcodec::dtype::Dtype;
 use latens::wcodec::view::Values;
 use latens::wcodec::{
-    Base, BaseCheckpoint, BaseFile, BaseTensor, Config, Reader, compress_checkpoint,
+    Base, BaseCheckpoint, BaseFile, BaseTensor, Config, OF_BASE, Reader, compress_checkpoint,
+    open_base,
 };
+use latens::{ErrorKind, Limits, Watch};
+use std::path::{Path, PathBuf};
 use wcodec_common::{Random, open, safetensors};
 
 /// Type, bytes of an element, and how many of the tuned file's bytes its tensor may take against the base, in per cent of what
@@ -245,5 +248,123 @@ fn a_tensor_of_the_base_is_not_much_larger() {
         let refused = reader.verify().err().map(|e| e.to_string());
         assert_eq!(refused.is_none(), fits, "{refused:?}");
         assert!(refused.is_none_or(|e| e.contains("too large")), "{length}");
+    }
+}
+
+/// A folder of this test's own, gone when it ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("latens-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Files of a tensor, of one a little beside it that is packed against it, and of one that is packed against that.
+fn chain() -> [Vec<u8>; 4] {
+    let mut random = Random(5);
+    let base: Vec<u8> = (0..64 * 256).map(|_| random.int8(30.0)).collect();
+    let mut tuned = base.clone();
+    tuned.iter_mut().step_by(40).for_each(|byte| *byte ^= 1);
+    let mut next = tuned.clone();
+    next.iter_mut().step_by(50).for_each(|byte| *byte ^= 1);
+    let source = |bytes: &[u8]| safetensors(&[("w", "I8", &[64, 256], bytes.to_vec())]);
+    let pack = |source: &[u8], base: Option<&[u8]>| {
+        let base = base.map(|base| BaseCheckpoint::new(open(base.to_vec())).unwrap());
+        let against = base.as_ref().map(|base| BaseFile { base, name: "its; base" });
+        let config = Config::default().group_symbols(1 << 10);
+        compress_checkpoint(&open(source.to_vec()), against, &config, Vec::new()).unwrap()
+    };
+    let (base, tuned, next) = (source(&base), source(&tuned), source(&next));
+    let packed = [pack(&base, None), pack(&tuned, Some(&base)), pack(&next, Some(&tuned))];
+    let [packed, first, second] = packed;
+    [base, packed, first, second]
+}
+
+fn base_at(path: &Path) -> latens::Result<Box<dyn Base>> {
+    open_base(path, Limits::default(), &Watch::NONE)
+}
+
+#[test]
+fn a_base_is_opened_by_what_it_is() {
+    let folder = Folder::new("base-kinds");
+    let [base, packed, first, _] = chain();
+    for (name, bytes) in [
+        ("b.safetensors", &base),
+        ("b.bin", &base),
+        ("b", &packed),
+        ("b.wcodec", &packed),
+        ("c.wcodec", &base),
+        ("c.safetensors", &packed),
+    ] {
+        let opened = base_at(&folder.write(name, bytes)).unwrap();
+        let reader = Reader::open(first.clone(), Limits::default()).unwrap();
+        reader.with_base(opened).unwrap().verify().unwrap();
+    }
+}
+
+#[test]
+fn errors_of_a_base_are_its_own() {
+    let folder = Folder::new("base-errors");
+    let [base, packed, first, second] = chain();
+    let place = |path: &Path| format!("{OF_BASE}{}", path.display());
+    let fails = |path: &Path| {
+        let error = base_at(path).map(|_| ()).unwrap_err();
+        assert_eq!((error.places().first(), error.at()), (Some(&place(path)), None), "{error}");
+        error
+    };
+    let error = fails(&folder.0.join("none.wcodec"));
+    assert_eq!(error.kind(), ErrorKind::Io);
+    let error = fails(&folder.0);
+    assert!(error.kind() == ErrorKind::Io && error.what().contains("folder"), "{error}");
+    let error = fails(&folder.write("words", b"no checkpoint at all"));
+    assert!(error.kind() == ErrorKind::InvalidArgument && error.what().contains("no checkpoint"));
+    let error = fails(&folder.write("cut.wcodec", &packed[..packed.len() - 3]));
+    assert!(error.what().contains("(byte "), "{error}");
+    let error = fails(&folder.write("cut.safetensors", &base[..base.len() - 3]));
+    assert!(error.to_string().contains("(byte "), "{error}");
+    // What needs a base itself is of no use.
+    let error = fails(&folder.write("first.wcodec", &first));
+    assert!(error.what().contains("made against its; base"), "{error}");
+    // Damage that is found when a tensor is read.
+    let mut bad = packed;
+    bad[1000] ^= 1;
+    let path = folder.write("bad.wcodec", &bad);
+    let reader = Reader::open(first, Limits::default()).unwrap();
+    let reader = reader.with_base(base_at(&path).unwrap()).unwrap();
+    let mut out = vec![0; 64 * 256];
+    let error = reader.tensor_into(0, &mut out).unwrap_err();
+    assert_eq!((error.kind(), error.at()), (ErrorKind::Corrupt, None), "{error}");
+    assert!(error.places().contains(&place(&path)) && error.what().contains("(byte "), "{error}");
+    assert_eq!(error.values_before(), None);
+    // Another one.
+    let other = Reader::open(second, Limits::default()).unwrap();
+    let error = other.with_base(base_at(&path).unwrap()).unwrap_err();
+    assert!(error.what().contains("this is not the base"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let folder = Folder::new("base-pipe");
+    let path = folder.0.join("p.wcodec");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    for error in [base_at(&path).map(|_| ()).unwrap_err(), open_file(&path).unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        assert!(error.what().contains("no regular file"), "{error}");
     }
 }

@@ -1,38 +1,13 @@
 //! The checkpoint that another one is coded against.
 
-use latens::Limits;
-use latens::wcodec::checkpoint::{self, ReadAt};
-use latens::wcodec::dtype::Dtype;
-use latens::wcodec::{Base, BaseCheckpoint, BaseTensor, Reader};
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use latens::wcodec::checkpoint::ReadAt;
+use latens::wcodec::{Base, OF_BASE, Reader, open_base};
+use latens::{ErrorKind, Limits, Watch};
+use std::path::Path;
 
-use super::damage::{Kind, OF_BASE};
-use crate::format::Format;
-use crate::io::section::SharedFile;
-use crate::job::Input;
-use crate::message::{Failure, Result, shown};
-
-/// A base whose errors say that they are its own, not those of what is read against it.
-struct Named<B> {
-    base: B,
-    path: PathBuf,
-}
-
-impl<B: Base> Base for Named<B> {
-    fn model_hash(&self) -> [u8; 32] {
-        self.base.model_hash()
-    }
-
-    fn tensor(&self, name: &str) -> latens::Result<(Dtype, Vec<u64>, Vec<u8>)> {
-        let place = || format!("{OF_BASE}{}", shown(&self.path));
-        self.base.tensor(name).map_err(|e| e.within(place()))
-    }
-
-    fn about(&self, name: &str) -> Option<BaseTensor> {
-        self.base.about(name)
-    }
-}
+use super::damage::OTHER_COPY;
+use super::origin::explained;
+use crate::message::{Failure, Result};
 
 /// Open a base: a checkpoint as people ship it, or a `.wcodec` that needs no base itself. The limits
 /// are those of the file that is read against it.
@@ -40,43 +15,24 @@ impl<B: Base> Base for Named<B> {
 /// # Errors
 /// Bad input, I/O.
 pub fn open(path: &Path, limits: Limits) -> Result<Box<dyn Base>> {
-    let input = Input::File(path.to_path_buf());
-    match Format::of_path(path).filter(|&format| super::is_checkpoint(format)).or(by_start(path)) {
-        Some(Format::Wcodec) => {
-            let reader = super::reader(&input, limits, 0)?;
-            if let Some((name, _)) = reader.base_name() {
-                let what = format!("the base was itself made against {name}");
-                return Err(Failure::new(what)
-                    .in_file(path)
-                    .hint("decompress it, with its own base, and give the checkpoint"));
-            }
-            Ok(Box::new(Named { base: reader, path: path.to_path_buf() }))
+    let there = std::fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
+    open_base(path, limits, &Watch::NONE).map_err(|e| {
+        if e.kind() == ErrorKind::InvalidArgument && !e.is_limit() {
+            // Behind the last semicolon is what to do.
+            let (what, hint) = e
+                .what()
+                .rsplit_once("; ")
+                .map_or((e.what(), None), |(what, hint)| (what, Some(hint)));
+            let failure = Failure::usage(what).in_file(path);
+            return hint.map_or(failure.clone(), |hint| failure.hint(hint));
         }
-        Some(format @ (Format::Safetensors | Format::Gguf)) => {
-            let base = BaseCheckpoint::new(super::open(&input, format)?);
-            let base = base.map_err(|e| Failure::from(e).in_file(path))?;
-            Ok(Box::new(Named { base, path: path.to_path_buf() }))
-        }
-        _ => {
-            // What is not there has no kind.
-            std::fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
-            Err(Failure::usage("the base is no checkpoint")
-                .in_file(path)
-                .hint("name a .safetensors, .safetensors.index.json, .gguf or .wcodec"))
-        }
-    }
-}
-
-/// What a file is by its first bytes, where its name does not say it: of a base there is no `--from`. What can be
-/// read only once is not looked into.
-fn by_start(path: &Path) -> Option<Format> {
-    let file = path.is_file().then(|| File::open(path).ok())??;
-    match Kind::of(&SharedFile::new(file).ok()?)? {
-        Kind::Wcodec => Some(Format::Wcodec),
-        Kind::Plain(checkpoint::Format::Gguf) => Some(Format::Gguf),
-        Kind::Plain(checkpoint::Format::Safetensors) => Some(Format::Safetensors),
-        Kind::Plain(_) => None,
-    }
+        let failure = match there.is_file() {
+            true => explained(e, path),
+            false => Failure::from(e).in_file(path),
+        };
+        // The file is named.
+        failure.not_within(|place| place.starts_with(OF_BASE)).hint_on_damage(OTHER_COPY)
+    })
 }
 
 /// The reader with its base, where one is given.
@@ -105,6 +61,8 @@ pub fn name(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Format;
+    use crate::job::Input;
     use latens::wcodec::{Config, compress_checkpoint};
 
     #[test]

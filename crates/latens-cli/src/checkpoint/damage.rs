@@ -1,7 +1,7 @@
 //! What is said of a `.wcodec` that is damaged: where, and what can be had of it.
 
-use latens::wcodec::Reader;
 use latens::wcodec::checkpoint::{Format, ReadAt};
+use latens::wcodec::{OF_BASE, Reader};
 use latens::{Error, ErrorKind, Limits};
 use serde::Serialize;
 use std::io::Read;
@@ -15,8 +15,8 @@ use crate::table::reading::named;
 /// What a `.wcodec` begins and ends with, a byte aside that tells the two apart.
 const MAGIC: &[u8] = b"WCODEC\0";
 
-/// How the place begins of what is wrong with a base.
-pub const OF_BASE: &str = "the base ";
+/// What to do about damage of a base.
+pub const OTHER_COPY: &str = "the base is damaged; give another copy of it";
 
 /// Something that is wrong with a file.
 #[derive(Clone, Debug, Serialize)]
@@ -36,9 +36,8 @@ impl Fault {
     pub fn of(error: &Error, tensor: Option<String>) -> Self {
         let places = error.places();
         if let Some(base) = places.iter().position(|place| place.starts_with(OF_BASE)) {
-            // Groups and bytes are those of another file.
-            let byte = error.at().map_or_else(String::new, |at| format!(" (byte {at})"));
-            let what = format!("{}: {}{byte}", places[base..].join(": "), error.what());
+            // Groups are those of another file, as the bytes in the words are.
+            let what = format!("{}: {}", places[base..].join(": "), error.what());
             return Fault { tensor, what, group: None, byte: None };
         }
         let is_tensor = |place: &&String| place.starts_with("tensor ");
@@ -141,7 +140,7 @@ impl Kind {
 /// What to do about damage of a file, or of its base.
 pub fn advice(of_base: bool, input: &Input) -> String {
     if of_base {
-        return "the base is damaged; give another copy of it".into();
+        return OTHER_COPY.into();
     }
     format!("the file is damaged; {}", salvage(input))
 }
@@ -178,7 +177,7 @@ mod tests {
         let source = ["tensor \"a\"", "tensor \"s\"", "group 0"];
         assert_eq!(words(&source), "tensor \"s\": group 0: bad, byte 9");
         let base = ["tensor \"a\"", "the base b", "tensor \"a\"", "group 0"];
-        assert_eq!(words(&base), "the base b: tensor \"a\": group 0: bad (byte 9)");
+        assert_eq!(words(&base), "the base b: tensor \"a\": group 0: bad");
         assert_eq!(Fault::of(&error(&base), None).byte, None);
     }
 }

@@ -2,12 +2,12 @@
 
 use latens::ErrorKind;
 use latens::wcodec::checkpoint::ReadAt;
-use latens::wcodec::{Reader, TensorEntry, TensorInspection};
+use latens::wcodec::{OF_BASE, Reader, TensorEntry, TensorInspection};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 use super::Wrong;
-use super::damage::{self, Fault, OF_BASE};
+use super::damage::{self, Fault};
 use super::watch::Watched;
 use crate::job::Input;
 use crate::message::{Failure, Result};

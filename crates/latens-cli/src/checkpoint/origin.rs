@@ -100,7 +100,7 @@ impl Origin {
 }
 
 /// What is said of a file that is there, but cannot be opened as a checkpoint.
-fn explained(e: latens::Error, path: &Path) -> Failure {
+pub(super) fn explained(e: latens::Error, path: &Path) -> Failure {
     let source = std::error::Error::source(&e).and_then(|source| source.downcast_ref());
     let is_missing = source.is_some_and(|e: &io::Error| e.kind() == io::ErrorKind::NotFound);
     let failure = Failure::from(e).in_file(path);

@@ -36,12 +36,11 @@ pub(super) use safetensors::{LONGEST_HEADER, metadata_of};
 pub(crate) use segments::LONGEST_PADDING;
 pub use segments::Segment;
 pub use sharded::Mismatch;
-pub use source::ReadAt;
+pub use source::{ReadAt, open_file};
 pub use tensors::Tensors;
 pub(super) use tensors::{Member, header_of};
 
 use std::fmt;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -157,14 +156,7 @@ impl Checkpoint {
         let named = |path: &Path| path.file_name().map(|n| n.to_string_lossy().into_owned());
         let name = named(path).ok_or_else(|| Error::invalid("this is not the name of a file"))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let open = |path: &Path| -> Result<Box<dyn ReadAt>> {
-            // Opening a pipe would wait for whoever writes into it.
-            if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-                let what = "this is no regular file: a checkpoint is read by position";
-                return Err(Error::invalid(what));
-            }
-            Ok(Box::new(File::open(path)?))
-        };
+        let open = |path: &Path| -> Result<Box<dyn ReadAt>> { Ok(Box::new(open_file(path)?)) };
         let hints = |name: &str| {
             let source = open(&folder.join(name)).ok()?;
             source::read_all(&*source, quantization::LONGEST_CONFIG).ok()

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::time::SystemTime;
 
 use crate::error::{Error, Result};
@@ -84,6 +85,23 @@ impl ReadAt for Vec<u8> {
 
     fn held(&self, offset: u64, len: usize) -> Option<&[u8]> {
         self.as_slice().held(offset, len)
+    }
+}
+
+/// The file at `path`, to be read by position. What is no regular file is refused before it is opened: opening a pipe
+/// would wait for whoever writes into it.
+///
+/// # Errors
+/// I/O, also where it is a folder; invalid argument where it is no regular file otherwise.
+pub fn open_file(path: &Path) -> Result<File> {
+    match std::fs::metadata(path) {
+        Ok(there) if there.is_dir() => {
+            Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a folder, not a file").into())
+        }
+        Ok(there) if !there.is_file() => {
+            Err(Error::invalid("this is no regular file: a checkpoint is read by position"))
+        }
+        _ => Ok(File::open(path)?),
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) const PLAIN_ALIGN: u64 = 4;
 pub(crate) const HEADER_BYTES: usize = 128;
 /// Bytes of a footer.
 pub(crate) const FOOTER_BYTES: usize = 32;
-const MAGIC: &[u8; 8] = b"WCODEC\0\0";
+pub(crate) const MAGIC: &[u8; 8] = b"WCODEC\0\0";
 const END_MAGIC: &[u8; 8] = b"WCODEC\0\x01";
 const MAJOR: u16 = 1;
 const MINOR: u16 = 0;
