@@ -9,9 +9,14 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Most bytes of numbers that may be decoded.
+    /// Most bytes of numbers that may be decoded. Of a `.wcodec`: by one call, what is asked for, rows, a slice, bytes of
+    /// a tensor or all of it, also where the caller's memory is written to; all of a tensor where rows cannot be decoded
+    /// by themselves; of files that are written all of each, and each tensor of one that is verified. Nothing that the
+    /// index says.
     pub max_output: u64,
-    /// Most bytes that tables, dictionaries and windows of one chunk may take.
+    /// Most bytes that tables, dictionaries and windows of one chunk may take. Of a `.wcodec`: the index, the tables, a
+    /// descriptor, each for itself, and each tensor that explains another one, such as scales, where these have more
+    /// than `max_output`.
     pub max_alloc: u64,
     /// Most slots that the tables of a Pco file may have in all beyond eight for each number of
     /// their chunk: work that is no part of the output. 2^22 by default, some tens of
@@ -75,6 +80,14 @@ impl Limits {
             )));
         }
         Ok(())
+    }
+
+    /// Whether `bytes` of `what`, which is decoded for other numbers, are within either limit.
+    ///
+    /// # Errors
+    /// Those of [`Limits::check_alloc`].
+    pub(crate) fn check_aside(&self, bytes: u64, what: &str) -> Result<()> {
+        self.check_output(bytes).or_else(|_| self.check_alloc(bytes, what))
     }
 
     /// Whether so many slots that no numbers earned are within [`Limits::max_spare_slots`].

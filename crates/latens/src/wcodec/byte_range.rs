@@ -39,6 +39,12 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// Those of [`Reader::tensor`]; invalid argument where there are no such bytes.
     pub fn byte_range(&self, number: usize, range: Range<u64>) -> Result<Vec<u8>> {
+        self.check_range(number, &range)?;
+        self.checked_range(number, range)
+    }
+
+    /// The same of bytes that are known to be within the limits.
+    pub(crate) fn checked_range(&self, number: usize, range: Range<u64>) -> Result<Vec<u8>> {
         let mut all = Vec::new();
         self.pieces(number, range, &mut |(mut bytes, range)| {
             if all.is_empty() {
@@ -63,6 +69,7 @@ impl<S: ReadAt> Reader<S> {
             return self.tensor_into(number, out);
         }
         let end = from.saturating_add(out.len() as u64);
+        self.check_range(number, &(from..end))?;
         let mut done = 0;
         let result = self.pieces(number, from..end, &mut |(bytes, range)| {
             let next = done + range.len();
@@ -72,13 +79,22 @@ impl<S: ReadAt> Reader<S> {
         result.map_err(|e| e.after_some(done as u64, done as u64))
     }
 
-    /// Decodes what is needed for bytes `range`, and hands it over in order.
+    /// Whether a tensor has such bytes, and they are within the limits.
+    fn check_range(&self, number: usize, range: &Range<u64>) -> Result<()> {
+        let checked = match range.end.checked_sub(range.start) {
+            Some(asked) if range.end <= self.byte_length(number)? as u64 => {
+                self.open.limits.check_output(asked)
+            }
+            _ => {
+                let what = format!("the tensor has no bytes {} to {}", range.start, range.end);
+                Err(Error::invalid(what))
+            }
+        };
+        checked.map_err(|e| e.within(self.place(number)))
+    }
+
+    /// Decodes what is needed for bytes `range`, which the tensor has, and hands it over in order.
     fn pieces(&self, number: usize, range: Range<u64>, put: &mut dyn FnMut(Piece)) -> Result<()> {
-        let length = self.byte_length(number)? as u64;
-        if range.start > range.end || range.end > length {
-            let what = format!("the tensor has no bytes {} to {}", range.start, range.end);
-            return Err(Error::invalid(what).within(self.place(number)));
-        }
         let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         // An empty tensor is opened, too: its descriptor may be wrong.
         let open = OpenTensor::open(self, number)?;

@@ -181,7 +181,8 @@ impl<S: ReadAt> Reader<S> {
     /// decode.
     pub fn plan(&self, number: usize) -> Result<TensorPlan> {
         let open = OpenTensor::open(self, number)?;
-        open.plan(0..open.layout.rows).map_err(|e| e.within(self.place(number)))
+        let plan = open.check_whole().and_then(|()| open.plan(0..open.layout.rows));
+        plan.map_err(|e| e.within(self.place(number)))
     }
 
     /// The plan of rows of the logical weights of a tensor, as [`Reader::rows`] has them.
@@ -192,6 +193,7 @@ impl<S: ReadAt> Reader<S> {
         let open = OpenTensor::open(self, number)?;
         let plan = || {
             let layout = open.logical_layout(number)?;
+            self.check_weights(&layout, &rows, layout.cols)?;
             if layout == open.layout {
                 return open.plan(rows);
             }

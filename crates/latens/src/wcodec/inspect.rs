@@ -94,6 +94,7 @@ impl<S: ReadAt> Reader<S> {
     pub fn inspect(&self, number: usize) -> Result<TensorInspection> {
         let open = OpenTensor::open(self, number)?;
         let within = |e: crate::error::Error| e.within(self.place(number));
+        open.check_whole().map_err(within)?;
         let entry = self.entry(number);
         let parts = open.descriptor.parts.iter().enumerate();
         let parts = parts.map(|(i, record)| part(&open, i, record)).collect::<Result<Vec<_>>>();

@@ -53,7 +53,9 @@ impl<S: ReadAt> Reader<S> {
     pub fn rows(&self, number: usize, rows: Range<u64>) -> Result<Values> {
         let open = OpenTensor::open(self, number)?.coarse();
         let layout = open.logical_layout(number)?;
-        open.logical(number, &layout, rows).map_err(|e| e.within(self.place(number)))
+        self.check_weights(&layout, &rows, layout.cols)
+            .and_then(|()| open.logical(number, &layout, rows))
+            .map_err(|e| e.within(self.place(number)))
     }
 
     /// Columns `cols` of rows `rows`, as [`Reader::rows`].
@@ -70,7 +72,9 @@ impl<S: ReadAt> Reader<S> {
             )));
         }
         let count = rows.end.saturating_sub(rows.start);
-        let values = open.logical(number, &layout, rows);
+        let values = self
+            .check_weights(&layout, &rows, cols.end - cols.start)
+            .and_then(|()| open.logical(number, &layout, rows));
         let values = values.map_err(|e| e.within(self.place(number)))?;
         let cut = |bytes: Vec<u8>| -> Vec<u8> {
             let all = size(count).saturating_mul(size(layout.cols)).max(1);
@@ -86,10 +90,21 @@ impl<S: ReadAt> Reader<S> {
         Ok(map(values, cut))
     }
 
+    /// Whether so many columns of rows `rows`, if there are such, are within the limits.
+    pub(crate) fn check_weights(
+        &self,
+        layout: &Layout,
+        rows: &Range<u64>,
+        cols: u64,
+    ) -> Result<()> {
+        let rows = rows.end.min(layout.rows).saturating_sub(rows.start);
+        self.open.limits.check_output(layout.bytes_of(rows, cols))
+    }
+
     /// The `__metadata__` of source file `number`; `None` where it is no safetensors file, or its
     /// header cannot be decoded. Members that are not text are left out.
     pub fn metadata(&self, number: usize) -> Option<Vec<(String, String)>> {
-        metadata_of(&self.tensor(self.header(number)?.0).ok()?)
+        metadata_of(&self.telling(self.header(number)?.0).ok()?)
     }
 
     /// The entry with which source file `number` begins and its length, where that may be a safetensors header.
@@ -162,7 +177,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let a_unit = layout.unit_rows.max(1);
         let units = rows.start / a_unit..rows.end.div_ceil(a_unit);
         let bytes = units.start * layout.unit_bytes..units.end * layout.unit_bytes;
-        let bytes = self.reader.byte_range(number, bytes)?;
+        let bytes = self.reader.checked_range(number, bytes)?;
         let parts = layout.split(&bytes);
         let parts = parts.ok_or_else(|| self.wrong("bytes of another layout"))?;
         Ok((parts, rows.start - units.start * a_unit))

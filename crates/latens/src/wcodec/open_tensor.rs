@@ -109,7 +109,6 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     fn open_at(reader: &'a Reader<S>, number: usize, asked: Asked) -> Result<Self> {
         let holder = Holder::of(reader, number)?;
         let entry = holder.entry;
-        reader.open.limits.check_output(entry.length as u64)?;
         let Explained { descriptor, at: explained_at, groups } = holder.explained(reader, asked)?;
         let places = places(&descriptor, groups, unit(holder.storage)).ok_or_else(|| {
             Error::corrupt(explained_at, "the groups do not take the bytes that the index states")
@@ -282,7 +281,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let decoder = PartDecoder {
             record,
             symbols,
-            limits: self.reader.open.limits,
+            limits: self.reader.open.limits.max_output(u64::MAX),
             threads: self.threads,
             pool: &self.reader.open.pool,
             places: self.places(number),

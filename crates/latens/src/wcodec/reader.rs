@@ -294,6 +294,18 @@ impl<S: ReadAt> Reader<S> {
         Ok(out)
     }
 
+    /// The bytes of an entry that tells how another one is packed: they are no output.
+    pub(crate) fn telling(&self, number: usize) -> Result<Vec<u8>> {
+        let open = OpenTensor::open(self, number)?;
+        let mut out = Vec::new();
+        let limits = self.open.limits;
+        limits
+            .check_aside(open.entry.length as u64, "what tells how it is packed")
+            .and_then(|()| open.checked_bytes(&mut out))
+            .map_err(|e| e.within(self.place(number)))?;
+        Ok(out)
+    }
+
     /// [`Reader::tensor`] in place of what `out` holds.
     pub(crate) fn fill(&self, number: usize, out: &mut Vec<u8>) -> Result<()> {
         let open = OpenTensor::open(self, number)?;

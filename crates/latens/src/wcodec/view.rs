@@ -215,6 +215,19 @@ impl Layout {
         }
     }
 
+    /// Bytes of so many rows and columns of numbers as [`Reader::slice`](crate::wcodec::Reader::slice) gives them: one for
+    /// each packed integer, else those of the numbers.
+    pub fn bytes_of(&self, rows: u64, cols: u64) -> u64 {
+        let width = match self.meaning() {
+            Some(_) => 1,
+            None => {
+                let a_unit = self.unit_rows.saturating_mul(self.cols);
+                self.unit_bytes.checked_div(a_unit).unwrap_or(0).max(1)
+            }
+        };
+        rows.saturating_mul(cols).saturating_mul(width)
+    }
+
     /// Weights of a tensor of this shape: its elements, or what is packed in them.
     pub fn weights(&self, shape: &[u64]) -> u64 {
         let all = self.rows.saturating_mul(self.cols);

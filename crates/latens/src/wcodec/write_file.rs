@@ -186,7 +186,7 @@ impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
                 let large = large.take(self.reader.threads).count();
                 let open = OpenTensor::open_once(self.reader, entry)?.before(large);
                 let pieces = || {
-                    self.reader.open.limits.check_output(open.entry.length as u64)?;
+                    open.check_whole()?;
                     open.pieces()
                 };
                 match pieces().map_err(|e| e.within(self.reader.place(entry)))? {

@@ -34,6 +34,7 @@ impl Pieces {
 impl<S: ReadAt> OpenTensor<'_, S> {
     /// Writes all bytes, those of large ones a stretch at a time.
     pub(crate) fn write(&self, out: &mut dyn Write) -> Result<()> {
+        self.check_whole()?;
         if self.entry.length > STRETCH && self.write_rows(out)? {
             return self.end();
         }

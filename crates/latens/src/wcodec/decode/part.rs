@@ -26,6 +26,7 @@ pub(crate) struct PartDecoder<'a> {
     pub(crate) record: &'a PartRecord,
     /// For symbols.
     pub(crate) symbols: Option<SymbolDecoder<'a>>,
+    /// For what is read besides: how much may be decoded is settled.
     pub(crate) limits: Limits,
     pub(crate) threads: usize,
     pub(crate) pool: &'a Pool,
@@ -95,7 +96,6 @@ impl PartDecoder<'_> {
         let is_trusted = all <= stored.saturating_mul(TRUSTED);
         let few = self.threads <= 1 && (2..=MOST).contains(&groups.len());
         if is_trusted && few && from > 0 {
-            self.limits.check_output(all as u64)?;
             return self.few(groups, from..to, all, fetch);
         }
         let batch = if is_trusted { groups.len() } else { 4 * self.threads.max(1) };
@@ -104,7 +104,6 @@ impl PartDecoder<'_> {
             let now = next..groups.end.min(next + batch);
             let have = out.len();
             let end = self.reach(now.end - 1, range.end) * width - start;
-            self.limits.check_output(end as u64)?;
             out.resize(end, 0);
             self.groups(now.clone(), DecodedAs::Plain, fetch, &mut out[have..])
                 .map_err(|s| s.error)?;

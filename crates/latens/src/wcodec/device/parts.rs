@@ -64,7 +64,6 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let start = symbols.group_range(first).start;
         let wanted = range.start - start..range.end - start;
         let end = symbols.group_range(numbers.end - 1).end;
-        self.reader.open.limits.check_output((end - start) as u64)?;
         let groups = numbers.map(|n| self.group_plan(number, record, symbols, n));
         let groups = groups.collect::<Result<Vec<_>>>()?;
         let tables = if bitplane { Vec::new() } else { self.frequencies(symbols)? };

@@ -89,7 +89,7 @@ impl<'a, S: ReadAt> Held<'a, S> {
         for (entry, length) in files.filter_map(|number| self.reader.header(number)) {
             let Some(rest) = left.checked_sub(length as u64) else { break };
             left = rest;
-            let Some(said) = metadata_of(&self.reader.tensor(entry)?) else { continue };
+            let Some(said) = metadata_of(&self.reader.telling(entry)?) else { continue };
             let config = said.into_iter().find(|(key, _)| key == "quantization_config");
             return Ok(config.map_or_else(Quantization::default, |(_, text)| {
                 Quantization::from_json(text.as_bytes())
@@ -107,7 +107,7 @@ impl<S: ReadAt> Neighbours for Held<'_, S> {
     fn bytes(&self, name: &str, most: usize) -> Option<Vec<u8>> {
         let number = self.find(name)?;
         let short = self.had(self.reader.byte_length(number))? <= most;
-        self.had(self.reader.tensor(short.then_some(number)?))
+        self.had(self.reader.telling(short.then_some(number)?))
     }
 
     fn quantization(&self) -> &Quantization {

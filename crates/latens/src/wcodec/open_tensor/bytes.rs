@@ -11,13 +11,26 @@ use crate::wcodec::view::{Layout, Values, View};
 use std::ops::Range;
 
 impl<S: ReadAt> OpenTensor<'_, S> {
+    /// Whether all of the tensor is within the limits.
+    pub(crate) fn check_whole(&self) -> Result<()> {
+        let (limits, length) = (self.reader.open.limits, self.entry.length as u64);
+        match self.outermost {
+            true => limits.check_output(length),
+            false => limits.check_aside(length, "what explains a tensor"),
+        }
+    }
+
     /// All bytes of the tensor, in place of what `out` holds.
     pub(crate) fn bytes(&self, out: &mut Vec<u8>) -> Result<()> {
-        let length = self.entry.length;
+        self.check_whole()?;
+        self.checked_bytes(out)
+    }
+
+    /// The same of a tensor that is known to be within the limits.
+    pub(crate) fn checked_bytes(&self, out: &mut Vec<u8>) -> Result<()> {
         if self.is_trusted() {
-            self.reader.open.limits.check_output(length as u64)?;
-            out.resize(length, 0);
-            return self.bytes_into(out).map_err(Error::after_none);
+            out.resize(self.entry.length, 0);
+            return self.checked_bytes_into(out).map_err(Error::after_none);
         }
         *out = self.joined()?;
         self.end()
@@ -25,10 +38,10 @@ impl<S: ReadAt> OpenTensor<'_, S> {
 
     /// All bytes of the tensor, to the end of `out`.
     pub(crate) fn append(&self, out: &mut Filled) -> Result<()> {
+        self.check_whole()?;
         let length = self.entry.length;
         if self.is_trusted() {
-            self.reader.open.limits.check_output(length as u64)?;
-            return self.bytes_into(out.more(length)).map_err(Error::after_none);
+            return self.checked_bytes_into(out.more(length)).map_err(Error::after_none);
         }
         // What is decoded earns memory for as much.
         let joined = self.joined()?;
@@ -85,6 +98,11 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     /// All bytes of the tensor into `out`, which is as long as they are. After an error only so many bytes
     /// of it have changed, and so many are right, as that says.
     pub(crate) fn bytes_into(&self, out: &mut [u8]) -> Result<()> {
+        self.check_whole()?;
+        self.checked_bytes_into(out)
+    }
+
+    fn checked_bytes_into(&self, out: &mut [u8]) -> Result<()> {
         self.put_bytes(out)?;
         let all = self.entry.length as u64;
         self.end().map_err(|e| e.after_some(all, all))
