@@ -5,12 +5,20 @@ pub(crate) mod line;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::Builder;
 
-/// Threads in force: 0 stands for as many as there are cores, which is found out once.
+/// Threads that are of use for each core, and how many are in any case: more wait for each other.
+const EACH: usize = 4;
+const ANYWHERE: usize = 16;
+
+/// Threads in force: 0 stands for as many as there are cores, which is found out once. Of more than a few for each core
+/// the rest is not begun.
 pub(crate) fn count(asked: usize) -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
+    let find = || std::thread::available_parallelism().map_or(1, usize::from);
     match asked {
-        0 => *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from)),
-        n => n,
+        0 => *CORES.get_or_init(find),
+        // The system need not be asked.
+        n @ ..=ANYWHERE => n,
+        n => n.min(CORES.get_or_init(find).saturating_mul(EACH).max(ANYWHERE)),
     }
 }
 
@@ -69,7 +77,10 @@ mod tests {
     #[test]
     fn no_threads_are_all_cores() {
         assert!(count(0) >= 1);
-        assert_eq!(count(3), 3);
+        assert_eq!((count(3), count(ANYWHERE)), (3, ANYWHERE));
+        let most = count(100_000);
+        assert!(most == ANYWHERE.max(EACH * count(0)), "{most}");
+        assert_eq!(count(usize::MAX), most);
     }
 
     #[test]
