@@ -91,6 +91,9 @@ typedef struct lt_pco_file_encoder lt_pco_file_encoder;
 // A standalone file, taken apart. Several threads may read it.
 typedef struct lt_pco_inspection lt_pco_inspection;
 
+// Things that are wrong with a .wcodec file.
+typedef struct lt_wcodec_faults lt_wcodec_faults;
+
 // An open .wcodec file. Several threads may read from it.
 typedef struct lt_wcodec_reader lt_wcodec_reader;
 
@@ -177,9 +180,14 @@ typedef struct lt_dbp_header {
 typedef struct lt_decode_options {
     // Bytes of this structure, as lt_decode_options_init sets it.
     size_t size;
-    // Most bytes of numbers that may be decoded; LT_UNLIMITED.
+    // Most bytes of numbers that may be decoded; LT_UNLIMITED. Of a .wcodec: by one call, what it is asked for, all of
+    // a tensor, rows or a slice, also where they go to the caller's memory; all of a tensor where rows cannot be decoded
+    // by themselves; of files that are written all of each, and each tensor of one that is verified. It bounds
+    // nothing that is told of tensors, such as layouts.
     uint64_t max_output;
-    // Most bytes that tables, dictionaries and windows of a chunk may take; LT_UNLIMITED.
+    // Most bytes that tables, dictionaries and windows of a chunk may take; LT_UNLIMITED. Of a .wcodec: the
+    // index, which is read when it is opened, the tables, a descriptor, each for itself, and each tensor that explains
+    // another one, such as scales, where these have more than max_output.
     uint64_t max_alloc;
     // Threads at work; 0 for as many as there are cores; 1. With DELTA_BINARY_PACKED more pay to memory
     // that is not in use yet, as lt_dbp_decode's is.
@@ -283,9 +291,23 @@ typedef struct lt_wcodec_tensor {
     uint64_t bytes;
     // Bytes in the file; 0 where it shares those of another tensor.
     uint64_t stored_bytes;
+    // The index of the tensor whose bytes it shares, or LT_NONE where it has its own.
+    uint64_t copy_of;
+    // 0.
+    uint64_t reserved[3];
+} lt_wcodec_tensor;
+
+// The checkpoint against which a file was coded. The pointer lives until the file is closed.
+typedef struct lt_wcodec_base {
+    // The name of its file in UTF-8, with a NUL at the end: a hint for people. NULL where the file needs no base.
+    const char *name;
+    // Bytes of the name without that NUL; it may hold others.
+    size_t name_size;
+    // Its model hash, as lt_wcodec_model_hash gives it: what tells it from others. 0 where there is none.
+    uint8_t model_hash[32];
     // 0.
     uint64_t reserved[4];
-} lt_wcodec_tensor;
+} lt_wcodec_base;
 
 // The matrix of logical weights that a tensor holds, after unpacking.
 typedef struct lt_wcodec_layout {
@@ -298,6 +320,42 @@ typedef struct lt_wcodec_layout {
     // 0.
     uint64_t reserved[4];
 } lt_wcodec_layout;
+
+// Something that is wrong with a file. The pointer lives as long as the lt_wcodec_faults.
+typedef struct lt_wcodec_fault {
+    // The index of the tensor that cannot be read, or LT_NONE where it is something else of the file.
+    uint64_t tensor;
+    // Its byte in the file, or LT_NONE.
+    uint64_t offset;
+    // What it is, as in lt_error.message but of any length.
+    const char *what;
+    // What a call would return that comes upon it.
+    enum lt_status status;
+    // 0.
+    uint32_t reserved0;
+    // 0.
+    uint64_t reserved[4];
+} lt_wcodec_fault;
+
+// A file that a .wcodec was made of. The pointer lives until the .wcodec is closed.
+typedef struct lt_wcodec_file {
+    // Its name in UTF-8, with a NUL at the end. It is a stranger's: whoever makes a path of it looks for
+    // separators first.
+    const char *name;
+    // Bytes of the name without that NUL; names may hold others.
+    size_t name_size;
+    // Bytes of the file.
+    uint64_t bytes;
+    // 0.
+    uint64_t reserved[4];
+} lt_wcodec_file;
+
+// Takes `size` bytes at `bytes`, which are there until it returns, and says whether to go on: 0, or anything else to
+// end the call, which fails with LT_STATUS_STOPPED. `data` is the caller's, as it was given beside the function.
+//
+// It is called in the order of the bytes, and by the thread that made the call. It must return as a C function does:
+// no exceptions, no longjmp.
+typedef int32_t (*lt_sink)(void *data, const void *bytes, size_t size);
 
 // Something that is wrong with a file beside its tensors. The pointer lives until the file is closed.
 typedef struct lt_wcodec_damage {
@@ -510,7 +568,10 @@ void lt_pco_inspection_free(struct lt_pco_inspection *inspection);
 
 // Opens the file at `path`: `*reader`, to be closed by lt_wcodec_close. Its head and index are read,
 // nothing else. `base` is the path of the checkpoint against which the file was coded, NULL where
-// there is none; `options`, which hold until the file is closed, may be NULL.
+// there is none: of a .wcodec, which must not need a base itself, the same is read, of other checkpoints all,
+// for the model hash. What is wrong with a base is told with its path, and without lt_error.offset. Paths are those of
+// regular files: others are refused before they are opened. `options`, which hold until the file is closed, may be
+// NULL.
 enum lt_status lt_wcodec_open(const char *path,
                               const char *base,
                               const struct lt_decode_options *options,
@@ -538,11 +599,24 @@ enum lt_status lt_wcodec_find(const struct lt_wcodec_reader *reader,
                               size_t *index,
                               struct lt_error *error);
 
+// lt_wcodec_find for a name of `name_size` bytes, which need no NUL behind them and may hold some.
+enum lt_status lt_wcodec_find_sized(const struct lt_wcodec_reader *reader,
+                                    const char *name,
+                                    size_t name_size,
+                                    size_t *index,
+                                    struct lt_error *error);
+
 // What the file says of tensor `index`.
 enum lt_status lt_wcodec_tensor_info(const struct lt_wcodec_reader *reader,
                                      size_t index,
                                      struct lt_wcodec_tensor *info,
                                      struct lt_error *error);
+
+// The checkpoint against which the file was coded, if it was: without it tensors that are coded against it cannot be
+// decoded, and it is to be given when the file is opened. Known before that.
+enum lt_status lt_wcodec_base_info(const struct lt_wcodec_reader *reader,
+                                   struct lt_wcodec_base *info,
+                                   struct lt_error *error);
 
 // SHA-256 over names, types, shapes and bytes of all tensors, to 32 bytes at `hash`.
 enum lt_status lt_wcodec_model_hash(const struct lt_wcodec_reader *reader,
@@ -598,6 +672,43 @@ enum lt_status lt_wcodec_decode_weights(const struct lt_wcodec_reader *reader,
 
 // Decodes everything in the file, and checks every checksum, all padding and the model hash.
 enum lt_status lt_wcodec_verify(const struct lt_wcodec_reader *reader, struct lt_error *error);
+
+// Finds all that is wrong with a file of which lt_wcodec_verify tells the first thing: `*faults`, to be freed by
+// lt_wcodec_faults_free, which may be none. It goes on behind damage, one tensor after the other: of each it tells the
+// first thing that is wrong, and every other group without its checksum. A tensor that needs a base which was not
+// given is among them. What ends the search is an error: one of reading the file, a limit, the watch.
+enum lt_status lt_wcodec_find_faults(const struct lt_wcodec_reader *reader,
+                                     struct lt_wcodec_faults **faults,
+                                     struct lt_error *error);
+
+// How many there are; 0 for NULL.
+size_t lt_wcodec_fault_count(const struct lt_wcodec_faults *faults);
+
+// Fault `index`, counted from 0 in the order of the file.
+enum lt_status lt_wcodec_fault_info(const struct lt_wcodec_faults *faults,
+                                    size_t index,
+                                    struct lt_wcodec_fault *info,
+                                    struct lt_error *error);
+
+// Frees what lt_wcodec_find_faults has found. NULL is no error.
+void lt_wcodec_faults_free(struct lt_wcodec_faults *faults);
+
+// Files that a .wcodec was made of, which are counted from 0; 0 for NULL.
+size_t lt_wcodec_file_count(const struct lt_wcodec_reader *reader);
+
+// Name and length of file `index`.
+enum lt_status lt_wcodec_file_info(const struct lt_wcodec_reader *reader,
+                                   size_t index,
+                                   struct lt_wcodec_file *info,
+                                   struct lt_error *error);
+
+// Hands file `index` to `sink`, byte for byte as it was, some megabytes of it in memory at a time. After an error
+// what was handed over before is what the file begins with.
+enum lt_status lt_wcodec_write_file(const struct lt_wcodec_reader *reader,
+                                    size_t index,
+                                    lt_sink sink,
+                                    void *sink_data,
+                                    struct lt_error *error);
 
 // Opens a file as lt_wcodec_open does, and one whose header, index, footer or tables are damaged as far
 // as that goes: a flipped bit is put right in memory, of an index that is damaged otherwise the tensors

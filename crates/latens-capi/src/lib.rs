@@ -28,6 +28,8 @@ mod tensor;
 pub mod watch;
 pub mod wcodec;
 pub mod wcodec_decode;
+pub mod wcodec_faults;
+pub mod wcodec_files;
 pub mod wcodec_salvage;
 pub mod wrapped_decoder;
 pub mod wrapped_encoder;
@@ -37,6 +39,7 @@ const _: () = {
     const fn of_any_thread<T: Send + Sync>() {}
     of_any_thread::<pco_inspect::lt_pco_inspection>();
     of_any_thread::<wcodec::lt_wcodec_reader>();
+    of_any_thread::<wcodec_faults::lt_wcodec_faults>();
     of_any_thread::<wrapped_decoder::lt_pco_file_decoder>();
     of_any_thread::<wrapped_decoder::lt_pco_chunk_decoder>();
     of_any_thread::<wrapped_encoder::lt_pco_file_encoder>();

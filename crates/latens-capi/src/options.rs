@@ -170,9 +170,14 @@ pub(crate) unsafe fn encode(options: *const lt_pco_options) -> Checked<Encode> {
 pub struct lt_decode_options {
     /// Bytes of this structure, as lt_decode_options_init sets it.
     pub size: usize,
-    /// Most bytes of numbers that may be decoded; LT_UNLIMITED.
+    /// Most bytes of numbers that may be decoded; LT_UNLIMITED. Of a .wcodec: by one call, what it is asked for, all of
+    /// a tensor, rows or a slice, also where they go to the caller's memory; all of a tensor where rows cannot be decoded
+    /// by themselves; of files that are written all of each, and each tensor of one that is verified. It bounds
+    /// nothing that is told of tensors, such as layouts.
     pub max_output: u64,
-    /// Most bytes that tables, dictionaries and windows of a chunk may take; LT_UNLIMITED.
+    /// Most bytes that tables, dictionaries and windows of a chunk may take; LT_UNLIMITED. Of a .wcodec: the
+    /// index, which is read when it is opened, the tables, a descriptor, each for itself, and each tensor that explains
+    /// another one, such as scales, where these have more than max_output.
     pub max_alloc: u64,
     /// Threads at work; 0 for as many as there are cores; 1. With DELTA_BINARY_PACKED more pay to memory
     /// that is not in use yet, as lt_dbp_decode's is.

@@ -1,9 +1,8 @@
 //! Where `.wcodec` files are read from: a path, or the caller's memory.
 
-use crate::error::lt_status;
 use crate::failure::Failure;
 use crate::raw::{self, Checked};
-use latens::wcodec::checkpoint::ReadAt;
+use latens::wcodec::checkpoint::{ReadAt, open_file};
 use std::ffi::{CStr, c_char, c_void};
 use std::fs::File;
 use std::io;
@@ -26,9 +25,8 @@ impl Source {
         // SAFETY: promised.
         let path = unsafe { self::path(path, "path")? };
         let path = path.ok_or_else(|| Failure::invalid("path is NULL"))?;
-        let named =
-            |e: io::Error| Failure::new(lt_status::Io, format!("I/O: {}: {e}", path.display()));
-        Ok(Self::File(File::open(path).map_err(named)?))
+        let opened = open_file(path).map_err(|e| e.within(path.display().to_string()));
+        Ok(Self::File(opened?))
     }
 
     /// The file that lies in memory.

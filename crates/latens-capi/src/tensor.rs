@@ -12,6 +12,8 @@ pub(crate) struct Tensor {
     pub(crate) shape: Vec<u64>,
     pub(crate) bytes: usize,
     pub(crate) stored: usize,
+    /// The entry whose bytes it shares.
+    pub(crate) copy_of: Option<usize>,
 }
 
 /// Text as C has it.
@@ -28,6 +30,7 @@ impl Tensor {
             shape: entry.shape,
             bytes: entry.length,
             stored: entry.stored,
+            copy_of: entry.copy_of,
         }
     }
 }

@@ -1,16 +1,13 @@
 //! Opening `.wcodec` files, and what they say of their tensors.
 
-use crate::error::{guard, lt_error, lt_status, quiet};
+use crate::error::{LT_NONE, guard, lt_error, lt_status, quiet};
 use crate::failure::Failure;
 use crate::options::{Decode, decode, lt_decode_options};
 use crate::raw::{self, Checked};
 use crate::source::{Source, path};
 use crate::tensor::{Tensor, with_nul};
-use latens::wcodec::checkpoint::Checkpoint;
-use latens::wcodec::{Base, BaseCheckpoint, Reader};
+use latens::wcodec::{Reader, open_base};
 use std::ffi::{c_char, c_void};
-use std::fs::File;
-use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -22,6 +19,10 @@ pub struct lt_wcodec_reader {
     /// What callers have asked for, and may look at until the file is closed.
     told: Vec<OnceLock<Box<Tensor>>>,
     memory: Option<&'static [u8]>,
+    /// Names of the files that it was made of, with a NUL at the end, and their bytes.
+    pub(crate) files: Vec<(Vec<u8>, u64)>,
+    /// Name, with a NUL at the end, and model hash of the base.
+    base: Option<(Vec<u8>, [u8; 32])>,
     /// What is wrong with a file that was opened in spite of it: bytes, and words with a NUL at the end.
     pub(crate) damage: Vec<(u64, Vec<u8>)>,
 }
@@ -57,14 +58,16 @@ impl lt_wcodec_reader {
         let (reader, damage) = open(source)?;
         let mut reader = reader.threads(settings.threads);
         if let Some(path) = base {
-            reader = reader.with_base(self::base(path, settings)?)?;
+            reader = reader.with_base(open_base(path, settings.limits, &settings.watch)?)?;
         }
         let reader = reader.watched(&settings.watch);
         let count = reader.tensors().count();
         let mut numbers = Vec::with_capacity(count);
         numbers.extend(reader.tensors().filter_map(|(number, _)| u32::try_from(number).ok()));
         let told = std::iter::repeat_with(OnceLock::new).take(numbers.len()).collect();
-        Ok(Self { reader, numbers, told, memory, damage })
+        let files = reader.files().map(|(name, bytes)| (with_nul(name), bytes)).collect();
+        let base = reader.base_name().map(|(name, hash)| (with_nul(name), hash));
+        Ok(Self { reader, numbers, told, memory, files, base, damage })
     }
 
     /// What is decoded must not go to the memory that it is decoded from.
@@ -89,9 +92,14 @@ impl lt_wcodec_reader {
     }
 
     /// Which of the tensors that the caller sees has this name.
-    fn find(&self, name: &str) -> Option<usize> {
-        let number = u32::try_from(self.reader.find(name)?).ok()?;
-        self.numbers.binary_search(&number).ok()
+    fn find(&self, name: &str) -> Checked<usize> {
+        let found = self.reader.find(name).and_then(|number| self.index_of(number));
+        found.ok_or_else(|| Failure::invalid(format!("there is no tensor {name:?} in the file")))
+    }
+
+    /// Which of the tensors that the caller sees is this entry.
+    pub(crate) fn index_of(&self, number: usize) -> Option<usize> {
+        self.numbers.binary_search(&u32::try_from(number).ok()?).ok()
     }
 }
 
@@ -112,18 +120,23 @@ pub struct lt_wcodec_tensor {
     pub bytes: u64,
     /// Bytes in the file; 0 where it shares those of another tensor.
     pub stored_bytes: u64,
+    /// The index of the tensor whose bytes it shares, or LT_NONE where it has its own.
+    pub copy_of: u64,
     /// 0.
-    pub reserved: [u64; 4],
+    pub reserved: [u64; 3],
 }
 
-/// The checkpoint at `path` as a base: a `.wcodec`, or what one is made from.
-fn base(path: &Path, settings: &Decode) -> Checked<Box<dyn Base>> {
-    let named = |e: io::Error| Failure::new(lt_status::Io, format!("I/O: {}: {e}", path.display()));
-    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("wcodec")) {
-        let file = File::open(path).map_err(named)?;
-        return Ok(Box::new(Reader::open(file, settings.limits)?));
-    }
-    Ok(Box::new(BaseCheckpoint::new_with(Checkpoint::open(path)?, &settings.watch)?))
+/// The checkpoint against which a file was coded. The pointer lives until the file is closed.
+#[repr(C)]
+pub struct lt_wcodec_base {
+    /// The name of its file in UTF-8, with a NUL at the end: a hint for people. NULL where the file needs no base.
+    pub name: *const c_char,
+    /// Bytes of the name without that NUL; it may hold others.
+    pub name_size: usize,
+    /// Its model hash, as lt_wcodec_model_hash gives it: what tells it from others. 0 where there is none.
+    pub model_hash: [u8; 32],
+    /// 0.
+    pub reserved: [u64; 4],
 }
 
 /// Opens `source` to `*reader`, in the way that is said.
@@ -150,7 +163,10 @@ pub(crate) unsafe fn open_to(
 
 /// Opens the file at `path`: `*reader`, to be closed by lt_wcodec_close. Its head and index are read,
 /// nothing else. `base` is the path of the checkpoint against which the file was coded, NULL where
-/// there is none; `options`, which hold until the file is closed, may be NULL.
+/// there is none: of a .wcodec, which must not need a base itself, the same is read, of other checkpoints all,
+/// for the model hash. What is wrong with a base is told with its path, and without lt_error.offset. Paths are those of
+/// regular files: others are refused before they are opened. `options`, which hold until the file is closed, may be
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lt_wcodec_open(
     path: *const c_char,
@@ -209,8 +225,28 @@ pub unsafe extern "C" fn lt_wcodec_find(
         raw::store(index, usize::MAX);
         let held = raw::reference(reader, "reader")?;
         let name = raw::text(name, "name")?.ok_or_else(|| Failure::invalid("name is NULL"))?;
-        let none = || Failure::invalid(format!("there is no tensor {name:?} in the file"));
-        raw::store(index, held.find(name).ok_or_else(none)?);
+        raw::store(index, held.find(name)?);
+        Ok(())
+    })
+}
+
+/// lt_wcodec_find for a name of `name_size` bytes, which need no NUL behind them and may hold some.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_wcodec_find_sized(
+    reader: *const lt_wcodec_reader,
+    name: *const c_char,
+    name_size: usize,
+    index: *mut usize,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        raw::required(index, "index")?;
+        raw::store(index, usize::MAX);
+        let held = raw::reference(reader, "reader")?;
+        let name = raw::input::<u8>(name.cast(), name_size, "name")?;
+        let name = std::str::from_utf8(name).map_err(|_| Failure::invalid("name is not UTF-8"))?;
+        raw::store(index, held.find(name)?);
         Ok(())
     })
 }
@@ -226,7 +262,9 @@ pub unsafe extern "C" fn lt_wcodec_tensor_info(
     // SAFETY: the caller promises what `raw` asks for.
     guard(error, || unsafe {
         raw::required(info, "info")?;
-        let tensor = raw::reference(reader, "reader")?.tensor(index)?;
+        let held = raw::reference(reader, "reader")?;
+        let tensor = held.tensor(index)?;
+        let copy_of = tensor.copy_of.and_then(|number| held.index_of(number));
         let told = lt_wcodec_tensor {
             name: tensor.name.as_ptr().cast(),
             name_size: tensor.name.len() - 1,
@@ -235,8 +273,35 @@ pub unsafe extern "C" fn lt_wcodec_tensor_info(
             dimensions: tensor.shape.len(),
             bytes: tensor.bytes as u64,
             stored_bytes: tensor.stored as u64,
+            copy_of: copy_of.map_or(LT_NONE, |index| index as u64),
+            reserved: [0; 3],
+        };
+        raw::store(info, told);
+        Ok(())
+    })
+}
+
+/// The checkpoint against which the file was coded, if it was: without it tensors that are coded against it cannot be
+/// decoded, and it is to be given when the file is opened. Known before that.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lt_wcodec_base_info(
+    reader: *const lt_wcodec_reader,
+    info: *mut lt_wcodec_base,
+    error: *mut lt_error,
+) -> lt_status {
+    // SAFETY: the caller promises what `raw` asks for.
+    guard(error, || unsafe {
+        raw::required(info, "info")?;
+        let mut told = lt_wcodec_base {
+            name: std::ptr::null(),
+            name_size: 0,
+            model_hash: [0; 32],
             reserved: [0; 4],
         };
+        if let Some((name, model_hash)) = &raw::reference(reader, "reader")?.base {
+            (told.name, told.name_size) = (name.as_ptr().cast(), name.len() - 1);
+            told.model_hash = *model_hash;
+        }
         raw::store(info, told);
         Ok(())
     })

@@ -170,6 +170,14 @@ pub unsafe extern "C" fn lt_wcodec_decode_weights(
         let held = raw::reference(reader, "reader")?;
         held.apart(data, capacity)?;
         let number = held.tensor(index)?.number;
+        let layout = held.reader.layout(number)?;
+        let within =
+            |first: u64, n: u64, all: u64| first.checked_add(n).is_some_and(|end| end <= all);
+        if within(first_row, rows, layout.rows) && within(first_column, columns, layout.cols) {
+            // Before anything is decoded.
+            let needed = usize::try_from(layout.bytes_of(rows, columns)).unwrap_or(usize::MAX);
+            room(data, capacity, needed, "these weights")?;
+        }
         let rows = first_row..first_row.saturating_add(rows);
         let columns = first_column..first_column.saturating_add(columns);
         let (ty, bytes) = match held.reader.slice(number, rows, columns)? {

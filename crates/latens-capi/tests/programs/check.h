@@ -27,6 +27,7 @@
         }                                                                                         \
         CHECK(error.status == LT_STATUS_OK && error.message[0] == 0);                             \
         CHECK(error.offset == LT_NONE && error.values_before == LT_NONE);                         \
+        CHECK(error.values_right == LT_NONE);                                                     \
     } while (0)
 
 /* A call that fails in this way, with and without a place for the error. */
@@ -64,6 +65,7 @@ void test_pco(void);
 void test_wrapped(void);
 void test_dbp(void);
 void test_wcodec(const char *path);
+void test_base(const char *path);
 void test_requests(void);
 void test_threads(const char *path);
 void test_watch(const char *path);

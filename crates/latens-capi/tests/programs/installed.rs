@@ -2,7 +2,7 @@
 
 use crate::skipped::skipped;
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
-use latens::wcodec::{Config, compress_checkpoint};
+use latens::wcodec::{BaseCheckpoint, BaseFile, Config, compress_checkpoint};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,6 +66,12 @@ impl Installed {
         assert_success(&install, "install.sh");
         let made = Self { folder };
         fs::write(made.model(), checkpoint()).unwrap();
+        let [base, packed, tuned] = tuned();
+        for (name, bytes) in
+            [("base.safetensors", &base), ("base.wcodec", &packed), ("tuned.wcodec", &tuned)]
+        {
+            fs::write(made.folder.path().join(name), bytes).unwrap();
+        }
         made
     }
 
@@ -179,7 +185,7 @@ pub(super) fn sanitizer() -> Option<&'static str> {
 
 /// A checkpoint whose bytes `programs/wcodec.c` knows.
 fn checkpoint() -> Vec<u8> {
-    let tensors: [(&str, &str, &str, usize, usize); 7] = [
+    let tensors: [Tensor; 7] = [
         ("layer.weight", "I8", "[6400,48]", 6400 * 48, 0),
         ("layer.weight_scale", "F32", "[6400,1]", 6400 * 4, 1),
         ("cube", "U8", "[2,3,4]", 24, 2),
@@ -188,10 +194,31 @@ fn checkpoint() -> Vec<u8> {
         ("one \u{e9}", "I64", "[]", 8, 5),
         ("tied", "I8", "[6400,48]", 6400 * 48, 0),
     ];
+    pack(
+        safetensors(&tensors, |i, kind| u8::try_from((i * 7 + i / 48 * 13 + kind) % 23).unwrap()),
+        None,
+    )
+}
+
+/// A checkpoint whose bytes `programs/base.c` knows, the same as a .wcodec, and one that is coded against it.
+fn tuned() -> [Vec<u8>; 3] {
+    let tensors = [("w", "I8", "[256,256]", 65_536, 0), (r"a\u0000b", "U8", "[4]", 4, 1)];
+    // Such as nothing but the base tells of.
+    let noise =
+        |i: usize| u8::try_from((i.wrapping_mul(2_654_435_761) >> 7 ^ i * i >> 5) % 256).unwrap();
+    let base = safetensors(&tensors, |i, _| noise(i));
+    let tuned = safetensors(&tensors, |i, _| noise(i) ^ u8::from(i % 50 == 0));
+    [base.clone(), pack(base.clone(), None), pack(tuned, Some(base))]
+}
+
+/// A tensor's name in JSON, its type and shape, its bytes, and a number that tells them.
+type Tensor = (&'static str, &'static str, &'static str, usize, usize);
+
+fn safetensors(tensors: &[Tensor], byte: impl Fn(usize, usize) -> u8) -> Vec<u8> {
     let (mut entries, mut data) = (Vec::new(), Vec::new());
-    for (name, dtype, shape, bytes, kind) in tensors {
+    for &(name, dtype, shape, bytes, kind) in tensors {
         let start = data.len();
-        data.extend((0..bytes).map(|i| u8::try_from((i * 7 + i / 48 * 13 + kind) % 23).unwrap()));
+        data.extend((0..bytes).map(|i| byte(i, kind)));
         let end = data.len();
         entries.push(format!(
             r#""{name}":{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{start},{end}]}}"#
@@ -201,9 +228,17 @@ fn checkpoint() -> Vec<u8> {
     let mut file = (header.len() as u64).to_le_bytes().to_vec();
     file.extend_from_slice(header.as_bytes());
     file.extend_from_slice(&data);
-    let none = |_: &str| Err(latens::Error::invalid("no shards"));
-    let name = "model.safetensors".to_owned();
-    let checkpoint = Checkpoint::read(name, Box::new(file), Quantization::default(), &none);
+    file
+}
+
+fn pack(file: Vec<u8>, base: Option<Vec<u8>>) -> Vec<u8> {
+    let read = |file: Vec<u8>| {
+        let none = |_: &str| Err(latens::Error::invalid("no shards"));
+        let name = "model.safetensors".to_owned();
+        Checkpoint::read(name, Box::new(file), Quantization::default(), &none).unwrap()
+    };
+    let base = base.map(|base| BaseCheckpoint::new(read(base)).unwrap());
+    let against = base.as_ref().map(|base| BaseFile { base, name: "base.safetensors" });
     let config = Config::default().level(3).threads(1).group_symbols(1 << 14);
-    compress_checkpoint(&checkpoint.unwrap(), None, &config, Vec::new()).unwrap()
+    compress_checkpoint(&read(file), against, &config, Vec::new()).unwrap()
 }

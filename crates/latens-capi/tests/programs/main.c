@@ -35,6 +35,7 @@ int main(int argc, char **argv) {
     test_wrapped();
     test_dbp();
     test_wcodec(argv[1]);
+    test_base(argv[1]);
     test_requests();
     test_threads(argv[1]);
     test_watch(argv[1]);

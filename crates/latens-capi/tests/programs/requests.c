@@ -140,6 +140,18 @@ static void handles(void) {
     REFUSED(lt_wcodec_salvage_memory(NULL, 100, NULL, NULL, &reader, &error));
     REFUSED(lt_wcodec_damage_info(NULL, 0, &damage, &error));
     CHECK(lt_wcodec_damage_count(NULL) == 0);
+    lt_wcodec_base base;
+    lt_wcodec_file file;
+    lt_wcodec_faults *faults = NULL;
+    lt_wcodec_fault fault;
+    REFUSED(lt_wcodec_find_sized(NULL, "x", 1, &size, &error));
+    REFUSED(lt_wcodec_base_info(NULL, &base, &error));
+    REFUSED(lt_wcodec_file_info(NULL, 0, &file, &error));
+    REFUSED(lt_wcodec_write_file(NULL, 0, NULL, NULL, &error));
+    REFUSED(lt_wcodec_find_faults(NULL, &faults, &error));
+    REFUSED(lt_wcodec_fault_info(NULL, 0, &fault, &error));
+    CHECK(lt_wcodec_file_count(NULL) == 0 && lt_wcodec_fault_count(NULL) == 0);
+    lt_wcodec_faults_free(NULL);
     REFUSED(lt_wcodec_find(NULL, "x", &size, &error));
     REFUSED(lt_wcodec_tensor_info(NULL, 0, &tensor, &error));
     REFUSED(lt_wcodec_tensor_layout(NULL, 0, &layout, &error));
