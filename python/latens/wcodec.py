@@ -55,7 +55,8 @@ def open(
     """Open a `.wcodec` file: a path, or its bytes. Only its index is read.
 
     `base` is the checkpoint that it was coded against, where there is one; `threads` 0 stands for all
-    cores; `max_output` bounds the bytes of a tensor, `max_alloc` those of tables.
+    cores; `max_output` bounds the bytes of what is asked for at once, a tensor or rows of it, `max_alloc` those of the
+    index and of tables.
 
     With `salvage`, a file whose header, index or footer is damaged is opened as far as that goes, and its
     `damage` says what is wrong. Tensors are compared with their checksums as ever: those that are whole

@@ -186,8 +186,9 @@ typedef struct lt_decode_options {
     // nothing that is told of tensors, such as layouts.
     uint64_t max_output;
     // Most bytes that tables, dictionaries and windows of a chunk may take; LT_UNLIMITED. Of a .wcodec: the
-    // index, which is read when it is opened, the tables, a descriptor, each for itself, and each tensor that explains
-    // another one, such as scales, where these have more than max_output.
+    // index, which is read when it is opened, the tables, a descriptor, each for itself; and, where they have more than
+    // max_output, each tensor that explains another one, such as scales, and groups of few bytes that are decoded for a
+    // row among them.
     uint64_t max_alloc;
     // Threads at work; 0 for as many as there are cores; 1. With DELTA_BINARY_PACKED more pay to memory
     // that is not in use yet, as lt_dbp_decode's is.

@@ -15,8 +15,8 @@ pub struct Limits {
     /// index says.
     pub max_output: u64,
     /// Most bytes that tables, dictionaries and windows of one chunk may take. Of a `.wcodec`: the index, the tables, a
-    /// descriptor, each for itself, and each tensor that explains another one, such as scales, where these have more
-    /// than `max_output`.
+    /// descriptor, each for itself; and, where they have more than `max_output`, each tensor that explains another one,
+    /// such as scales, and groups of few bytes that are decoded for a row among them.
     pub max_alloc: u64,
     /// Most slots that the tables of a Pco file may have in all beyond eight for each number of
     /// their chunk: work that is no part of the output. 2^22 by default, some tens of

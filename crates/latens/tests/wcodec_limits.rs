@@ -89,3 +89,19 @@ fn output_is_what_is_asked_for() {
     let error = Reader::open(file.clone(), Limits::default().max_alloc(99)).unwrap_err();
     assert!(error.is_limit() && error.what().contains("the index"), "{error}");
 }
+
+/// A row of much that a few bytes stand for.
+#[test]
+fn what_a_row_lies_among_is_bounded() {
+    let mut bytes = vec![0; 4096 * 1024];
+    bytes[5] = 1;
+    let file = safetensors(&[("zeros", "I8", &[4096, 1024], bytes)]);
+    let config = Config::default().group_symbols(1 << 22);
+    let file = compress_checkpoint(&open(file), None, &config, Vec::new()).unwrap();
+    let row = |limits| Reader::open(file.clone(), limits).unwrap().rows(0, 4095..4096);
+    let output = Limits::default().max_output(1024);
+    row(output).unwrap();
+    let error = row(output.max_alloc(1 << 14)).err().unwrap();
+    assert!(error.is_limit() && error.what().contains("max_alloc"), "{error}");
+    row(output.max_alloc(1 << 22)).unwrap();
+}

@@ -281,7 +281,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let decoder = PartDecoder {
             record,
             symbols,
-            limits: self.reader.open.limits.max_output(u64::MAX),
+            limits: self.reader.open.limits,
             threads: self.threads,
             pool: &self.reader.open.pool,
             places: self.places(number),

@@ -26,7 +26,6 @@ pub(crate) struct PartDecoder<'a> {
     pub(crate) record: &'a PartRecord,
     /// For symbols.
     pub(crate) symbols: Option<SymbolDecoder<'a>>,
-    /// For what is read besides: how much may be decoded is settled.
     pub(crate) limits: Limits,
     pub(crate) threads: usize,
     pub(crate) pool: &'a Pool,
@@ -94,6 +93,10 @@ impl PartDecoder<'_> {
         let all = self.reach(groups.end - 1, range.end) * width - start;
         let (from, to) = (range.start * width - start, range.end * width - start);
         let is_trusted = all <= stored.saturating_mul(TRUSTED);
+        if !is_trusted {
+            // What was asked for is within the limits; a few bytes may stand for much that lies before it.
+            self.limits.check_aside(all as u64, "what is decoded for it")?;
+        }
         let few = self.threads <= 1 && (2..=MOST).contains(&groups.len());
         if is_trusted && few && from > 0 {
             return self.few(groups, from..to, all, fetch);

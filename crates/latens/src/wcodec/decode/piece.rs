@@ -124,7 +124,9 @@ impl PartDecoder<'_> {
             }
             // Numbers of a group are none of the tensor's bytes.
             (Codec::Pco { .. }, _) => {
-                let done = words::decompress(self.record.shape, stored, self.limits, out);
+                // How many there are is settled.
+                let limits = self.limits.max_output(u64::MAX);
+                let done = words::decompress(self.record.shape, stored, limits, out);
                 done.map_err(Error::after_none)
             }
             (Codec::Direct(_) | Codec::Bitplane(_), Some(symbols)) => {
