@@ -204,8 +204,9 @@ fn checkpoint() -> Vec<u8> {
 fn tuned() -> [Vec<u8>; 3] {
     let tensors = [("w", "I8", "[256,256]", 65_536, 0), (r"a\u0000b", "U8", "[4]", 4, 1)];
     // Such as nothing but the base tells of.
-    let noise =
-        |i: usize| u8::try_from((i.wrapping_mul(2_654_435_761) >> 7 ^ i * i >> 5) % 256).unwrap();
+    let noise = |i: usize| {
+        u8::try_from(((i.wrapping_mul(2_654_435_761) >> 7) ^ ((i * i) >> 5)) % 256).unwrap()
+    };
     let base = safetensors(&tensors, |i, _| noise(i));
     let tuned = safetensors(&tensors, |i, _| noise(i) ^ u8::from(i % 50 == 0));
     [base.clone(), pack(base.clone(), None), pack(tuned, Some(base))]

@@ -8,19 +8,18 @@ use crate::wcodec::checkpoint::{Checkpoint, Format, ReadAt, open_file};
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::layout::header::MAGIC;
 use crate::wcodec::reader::Reader;
-use std::fs::File;
 use std::path::Path;
 
 /// How the place of an error begins that is of a base which [`open_base`] has opened; its path follows.
 pub const OF_BASE: &str = "the base ";
 
 /// A base whose errors say that they are its own, not those of what is read against it.
-struct Named<B> {
-    base: B,
+struct Named {
+    base: Box<dyn Base>,
     place: String,
 }
 
-impl<B: Base> Base for Named<B> {
+impl Base for Named {
     fn model_hash(&self) -> [u8; 32] {
         self.base.model_hash()
     }
@@ -47,18 +46,12 @@ impl<B: Base> Base for Named<B> {
 pub fn open_base(path: &Path, limits: Limits, watch: &Watch) -> Result<Box<dyn Base>> {
     let place = format!("{OF_BASE}{}", path.display());
     match open(path, limits, watch) {
-        Ok(Opened::Packed(base)) => Ok(Box::new(Named { base, place })),
-        Ok(Opened::Plain(base)) => Ok(Box::new(Named { base, place })),
+        Ok(base) => Ok(Box::new(Named { base, place })),
         Err(e) => Err(e.of_another(&place)),
     }
 }
 
-enum Opened {
-    Packed(Reader<File>),
-    Plain(BaseCheckpoint),
-}
-
-fn open(path: &Path, limits: Limits, watch: &Watch) -> Result<Opened> {
+fn open(path: &Path, limits: Limits, watch: &Watch) -> Result<Box<dyn Base>> {
     let file = open_file(path)?;
     let telling = usize::try_from(file.size()?).unwrap_or(usize::MAX).min(Format::TELLING);
     let mut start = vec![0; telling];
@@ -73,7 +66,7 @@ fn open(path: &Path, limits: Limits, watch: &Watch) -> Result<Opened> {
             Some((name, _)) => Err(Error::invalid(format!(
                 "the base was itself made against {name}; decompress it, with its own base, and give the checkpoint"
             ))),
-            None => Ok(Opened::Packed(reader)),
+            None => Ok(Box::new(reader)),
         };
     }
     let is_plain = matches!(told, Some(Format::Gguf | Format::Safetensors));
@@ -82,5 +75,5 @@ fn open(path: &Path, limits: Limits, watch: &Watch) -> Result<Opened> {
             "the base is no checkpoint; name a .safetensors, .safetensors.index.json, .gguf or .wcodec",
         ));
     }
-    Ok(Opened::Plain(BaseCheckpoint::new_with(Checkpoint::open(path)?, watch)?))
+    Ok(Box::new(BaseCheckpoint::new_with(Checkpoint::open(path)?, watch)?))
 }
