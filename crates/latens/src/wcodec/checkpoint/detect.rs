@@ -6,7 +6,7 @@
 //! | `gptq` | GPTQ, AWQ | `.qweight` with `.scales`, `.qzeros`, `.g_idx` |
 //! | `compressed_tensors` | compressed-tensors, NVFP4, MXFP4 | `.weight_packed`, `.weight_scale`; `_blocks`, `_scales` |
 //! | `bitsandbytes` | NF4, FP4, INT8 | `.absmax`, `.quant_state…`; `.SCB` |
-//! | `mlx` | MLX's of 2, 4 and 8 bits | U32 `.weight` with `.scales`, `.biases` |
+//! | `mlx` | MLX's of 2 to 6 and 8 bits | U32 `.weight` with `.scales`, `.biases` |
 
 mod bitsandbytes;
 mod compressed_tensors;
