@@ -77,6 +77,52 @@ impl<S: ReadAt> Reader<S> {
         blobs
     }
 
+    /// What source file `number` begins with before its first tensor, such as its header: `most` bytes of it, or all where it
+    /// is shorter. Nothing else is decoded, so it is there where tensors are damaged, or want a base that was not
+    /// given; the limits are for these bytes and the entries that hold them, not for the file.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`] for these entries; invalid argument where there is no such file.
+    ///
+    /// ```
+    /// # use latens::wcodec::{Config, checkpoint::Tensors, compress_checkpoint, dtype::Dtype};
+    /// # let mut tensors = Tensors::new();
+    /// # tensors.add("w", Dtype::U8, &[5], b"hello".to_vec())?;
+    /// # let checkpoint = tensors.checkpoint("m.safetensors")?;
+    /// # let file = compress_checkpoint(&checkpoint, None, &Config::default(), Vec::new())?;
+    /// use latens::{Limits, wcodec::Reader};
+    /// let reader = Reader::open(file, Limits::default())?;
+    /// let length = reader.file_head(0, 8)?;
+    /// let header = reader.file_head(0, u64::MAX)?;
+    /// assert_eq!(length, (header.len() as u64 - 8).to_le_bytes());
+    /// # Ok::<(), latens::Error>(())
+    /// ```
+    pub fn file_head(&self, number: usize, most: u64) -> Result<Vec<u8>> {
+        let file = self.open.index.file(number);
+        let file = file.ok_or_else(|| Error::invalid(format!("there is no file {number}")))?;
+        let mut head = Vec::new();
+        for segment in file.segments() {
+            let left = most.saturating_sub(head.len() as u64);
+            match segment {
+                _ if left == 0 => break,
+                SegmentRecord::Zeros(count) => {
+                    let end = (head.len() as u64).saturating_add(count.min(left));
+                    self.open.limits.check_output(end)?;
+                    let end =
+                        usize::try_from(end).map_err(|_| Error::invalid("more than memory"))?;
+                    head.resize(end, 0);
+                }
+                SegmentRecord::Entry(entry) if self.entry(entry).is_none() => {
+                    let length = (self.byte_length(entry)? as u64).min(left);
+                    self.open.limits.check_output((head.len() as u64).saturating_add(length))?;
+                    head.append(&mut self.byte_range(entry, 0..length)?);
+                }
+                SegmentRecord::Entry(_) => break,
+            }
+        }
+        Ok(head)
+    }
+
     /// Writes source file `number` as it was. In memory are some 8 MiB of a tensor, with its parts and
     /// what explains them, or of small ones; 4 MiB of that are kept for the next file.
     ///
