@@ -6,7 +6,8 @@ import contextlib
 import functools
 import operator
 import os
-from collections.abc import Callable, Iterator
+import stat
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from . import _latens
@@ -50,6 +51,45 @@ def counts(**given: Any) -> None:
             raise InvalidArgumentError(f"{name} {value!r}; it is a whole number") from None
         if not 0 <= number <= _MOST:
             raise InvalidArgumentError(f"{name} {number}; 0 to {_MOST} exist") from None
+
+
+def pair(**given: Any) -> tuple[int, int]:
+    """The one argument that is given, which must be two counts."""
+    ((name, value),) = given.items()
+    if not isinstance(value, (tuple, list)) or len(value) != 2 or any(n is None for n in value):
+        raise InvalidArgumentError(f"{name} {value!r}; it is a pair of whole numbers, such as (8, 16)")
+    counts(**{name: value[0]})
+    counts(**{name: value[1]})
+    return operator.index(value[0]), operator.index(value[1])
+
+
+def mapping(what: str, **given: Any) -> None:
+    """Refuse what is no dictionary; None stands for an empty one."""
+    for name, value in given.items():
+        if not isinstance(value, Mapping | None):
+            raise InvalidArgumentError(f"{name}, a {type(value).__name__}, is no dictionary {what}")
+
+
+_OTHERS = (
+    *((stat.S_ISFIFO, "a named pipe"), (stat.S_ISSOCK, "a socket")),
+    *((stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device")),
+)
+
+
+def regular(*paths: Any) -> None:
+    """Refuse what is no regular file before it is opened: that would wait for whoever writes into a pipe. What cannot be
+    looked at is told by whoever opens it."""
+    for path in paths:
+        try:
+            mode = os.stat(os.fspath(path)).st_mode
+        except (OSError, TypeError, ValueError):
+            continue
+        for holds, what in _OTHERS:
+            if holds(mode):
+                raise InvalidArgumentError(
+                    f"{os.fspath(path)!r} is {what}, and checkpoints are read by position; write its bytes "
+                    "to a file first"
+                )
 
 
 def level(value: Any) -> None:

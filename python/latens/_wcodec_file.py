@@ -14,7 +14,10 @@ from . import _arguments, _latens
 from ._arguments import Progress
 from ._buffers import Array
 from ._dtypes import numpy_dtype
-from .errors import InvalidArgumentError
+from .errors import CorruptError, InvalidArgumentError
+
+# What the readers of safetensors take.
+_LONGEST_HEADER = 100_000_000
 
 
 class TensorInfo(NamedTuple):
@@ -51,6 +54,37 @@ class Damage(NamedTuple):
     """What it is, and what was done about it."""
 
 
+class Rows(NamedTuple):
+    """What the first index leaves of a tensor."""
+
+    low: int
+    """The first row that is wanted."""
+    high: int
+    """One past the last."""
+    again: tuple[Any, ...]
+    """The index into these rows that gives what the whole index gives of the tensor."""
+
+
+def rows_of(index: Any, shape: tuple[int, ...], name: str) -> Rows | None:
+    """The rows of a tensor that an index asks for; None where it says that otherwise than by a number or a slice."""
+    first = index[0] if isinstance(index, tuple) and index else index
+    plain = isinstance(first, (int, np.integer, slice)) and not isinstance(first, bool)
+    if not shape or not plain:
+        return None
+    length = shape[0]
+    if isinstance(first, slice):
+        chosen = range(*first.indices(length))
+        low, high = (min(chosen), max(chosen) + 1) if chosen else (0, 0)
+        # Both ends are chosen ones, so the step alone says which of those between are.
+        again: Any = slice(None, None, chosen.step)
+    else:
+        low = int(first) + (length if first < 0 else 0)
+        if not 0 <= low < length:
+            raise IndexError(f"index {first} is out of bounds for {length} rows of {name!r}")
+        high, again = low + 1, 0
+    return Rows(low, high, (again, *(index[1:] if isinstance(index, tuple) else ())))
+
+
 class Slice:
     """A tensor of which parts are decoded: `part[2:8]`, `part[0, :, ::2]`.
 
@@ -70,33 +104,20 @@ class Slice:
 
     def __getitem__(self, index: Any) -> Array:
         info, name = self._info, self._name
-        first = index[0] if isinstance(index, tuple) and index else index
         width = _latens.WcodecReader.width(info.dtype)
-        plain = isinstance(first, (int, np.integer, slice)) and not isinstance(first, bool)
-        if not info.shape or not plain or width is None:
+        rows = None if width is None else rows_of(index, info.shape, name)
+        if width is None or rows is None:
             return np.asarray(self._file.get_tensor(name)[index])
-        length = info.shape[0]
-        if isinstance(first, slice):
-            chosen = range(*first.indices(length))
-            low, high = (min(chosen), max(chosen) + 1) if chosen else (0, 0)
-            # Both ends are chosen ones, so the step alone says which of those between are.
-            again: Any = slice(None, None, chosen.step)
-        else:
-            low = int(first) + (length if first < 0 else 0)
-            if not 0 <= low < length:
-                raise IndexError(f"index {first} is out of bounds for {length} rows of {name!r}")
-            high, again = low + 1, 0
         row = math.prod(info.shape[1:]) * width
-        data = self._file._reader.range(name, low * row, high * row)
-        part = data.view(numpy_dtype(info.dtype)).reshape(high - low, *info.shape[1:])
-        rest = index[1:] if isinstance(index, tuple) else ()
-        return np.asarray(part[(again, *rest)])
+        data = self._file._reader.range(name, rows.low * row, rows.high * row)
+        part = data.view(numpy_dtype(info.dtype)).reshape(rows.high - rows.low, *info.shape[1:])
+        return np.asarray(part[rows.again])
 
 
 class File(Mapping[str, Any]):
     """An open `.wcodec` file: names to arrays, each decoded when it is asked for.
 
-    Several threads may use it. `latens.wcodec.open` makes it; `close`, or the end of a `with`, closes it.
+    Several threads may use it. It is equal to itself alone, and may be the key of a dictionary. `latens.wcodec.open` makes it; `close`, or the end of a `with`, closes it.
     """
 
     def __init__(self, reader: _latens.WcodecReader) -> None:
@@ -184,17 +205,17 @@ class File(Mapping[str, Any]):
         """Weights as their packing means them: INT4 comes as one number an int8 or uint8.
 
         The array has two dimensions, rows and columns of the logical weights; `rows` and `cols` are
-        pairs of first and one past the last.
+        pairs of first and one past the last. Its type is the tensor's own, but that of BOOL (0 and 1) and
+        F8_E8M0 (exponents plus 127) is uint8.
 
         Of a tensor that is coded in bitplanes (`Tools(coder="bitplane")`) the lowest ones may be left out: weights
         come to within less than 2^`without_planes` where nothing is predicted or transformed, in less time.
         """
         info = self.info(name)
         all_rows, all_cols, _ = self._reader.layout(name)
-        a, b = rows or (0, all_rows)
-        c, d = cols or (0, all_cols)
-        _arguments.counts(rows=a, cols=c, without_planes=without_planes)
-        _arguments.counts(rows=b, cols=d)
+        a, b = (0, all_rows) if rows is None else _arguments.pair(rows=rows)
+        c, d = (0, all_cols) if cols is None else _arguments.pair(cols=cols)
+        _arguments.counts(without_planes=without_planes)
         values, own = self._reader.logical(name, (a, b), (c, d), without_planes)
         if own:
             values = values.view(numpy_dtype(info.dtype))
@@ -203,6 +224,13 @@ class File(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Array:
         return self.get_tensor(name)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._tensors
+
+    # Two mappings are compared item by item, which arrays are not made for.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._tensors)
 
@@ -210,12 +238,18 @@ class File(Mapping[str, Any]):
         return len(self._tensors)
 
     def metadata(self) -> dict[str, str]:
-        """The metadata of the first safetensors file that the checkpoint was made of."""
+        """The metadata of the first safetensors file that the checkpoint was made of.
+
+        Nothing is decoded but its header, so they are there where tensors are damaged, or want a base.
+        """
         for number, (name, _) in enumerate(self._reader.files()):
             if name.endswith(".safetensors"):
                 length = int.from_bytes(self._reader.head(number, 8), "little")
-                header = self._reader.head(number, 8 + length)[8:]
-                return dict(json.loads(header).get("__metadata__") or {})
+                header = self._reader.head(number, 8 + min(length, _LONGEST_HEADER))[8:]
+                try:
+                    return dict(json.loads(header).get("__metadata__") or {})
+                except (AttributeError, RecursionError, TypeError, ValueError) as error:
+                    raise CorruptError(f"the header of {name!r} is none of safetensors") from error
         return {}
 
     def files(self) -> dict[str, int]:

@@ -36,7 +36,7 @@ class Tools:
     tile: tuple[int, int] = (16, 16)
     """Rows and columns of a tile, 1 to 4096."""
     predictors: Sequence[str] = ("NONE",)
-    """Of NONE LEFT TOP AVG PLANAR DC COLUMN, REFERENCE (with a base); or LINEAR alone."""
+    """Of NONE LEFT TOP AVG PLANAR DC COLUMN, REFERENCE (with a base, else it is refused); or LINEAR alone."""
     transforms: Sequence[str] = ()
     """Of NONE DCT ADST."""
     coder: str = "direct"
@@ -45,14 +45,20 @@ class Tools:
     """Whether weights have classes."""
 
     def _parts(self) -> _Forced:
-        rows, cols = self.tile
-        _arguments.counts(tile=rows)
-        _arguments.counts(tile=cols)
+        tile = _arguments.pair(tile=self.tile)
         _arguments.flags(contexts=self.contexts)
+        chosen = []
         for names in (self.predictors, self.transforms):
             if isinstance(names, str):
                 raise InvalidArgumentError(f"{names!r} is one name; write [{names!r}]")
-        return (rows, cols), list(self.predictors), list(self.transforms), self.coder, self.contexts
+            if not isinstance(names, Iterable):
+                raise InvalidArgumentError(f"{names!r} is no list of names")
+            chosen.append(list(names))
+        for name in (*chosen[0], *chosen[1], self.coder):
+            if not isinstance(name, str):
+                raise InvalidArgumentError(f"{name!r} is no name of a tool")
+        predictors, transforms = chosen
+        return tile, predictors, transforms, self.coder, self.contexts
 
 
 def _chosen(
@@ -64,6 +70,10 @@ def _chosen(
     """What is chosen, as the extension takes it."""
     _arguments.level(level)
     _arguments.counts(group_symbols=group_symbols)
+    if not isinstance(tools, Tools | None):
+        raise InvalidArgumentError(
+            f"tools, a {type(tools).__name__}, are none; write latens.wcodec.Tools(...)"
+        )
     if not isinstance(packings, Mapping | None):
         raise InvalidArgumentError(
             f"packings {packings!r}; it is a dictionary, such as {{'*.weight': 'int4-high'}}"
@@ -121,6 +131,9 @@ def save_file(
 
 def parts_of(tensors: Mapping[str, Any]) -> dict[str, Part]:
     """Safetensors type, shape and bytes of arrays."""
+    if tensors is None:
+        raise InvalidArgumentError("None is no dictionary of names and arrays")
+    _arguments.mapping("of names and arrays", tensors=tensors)
     parts = {}
     torch_tensor = getattr(sys.modules.get("torch"), "Tensor", ())
     for name, tensor in tensors.items():
@@ -164,26 +177,43 @@ def save_layers(
     """
     _arguments.counts(threads=threads)
     _arguments.flags(verify=verify)
+    _arguments.mapping("of texts", metadata=metadata)
     _check_texts((), metadata or {})
+    _arguments.regular(base)
     chosen = _chosen(level, tools, packings, group_symbols)
+    if isinstance(layers, Mapping) or not isinstance(layers, Iterable):
+        raise InvalidArgumentError(
+            f"layers, a {type(layers).__name__}, are no generator or list of dictionaries; one dictionary is for save_file"
+        )
 
     def write(temporary: str) -> None:
         writer = _latens.WcodecWriter(
-            f"{_stem(path)}.safetensors", dict(metadata or {}), temporary, base, chosen, threads
+            _source_name(path), dict(metadata or {}), temporary, base, chosen, threads
         )
         for tensors in layers:
-            _check_texts(tensors, {})
             parts = parts_of(tensors)
+            _check_texts(tensors, {})
             writer.write([(name, *part) for name, part in parts.items()])
         writer.finish(verify)
 
     completely(path, write, sources=files_read(base))
 
 
-def _stem(path: Path) -> str:
-    return os.path.splitext(os.path.basename(os.fspath(path)))[0]
+def _source_name(path: Path) -> str:
+    """What the safetensors file is called that a `.wcodec` at `path` gives back: by its name, in text that both the format
+    and file systems take."""
+    stem = os.path.splitext(os.path.basename(os.fspath(path)))[0]
+    text = os.fsencode(stem).decode(errors="replace").translate(_NO_NAME)
+    # Where it is cut, no part of a character stays.
+    text = text.encode()[: _LONGEST_FILE_NAME - len(_ENDING)].decode(errors="ignore")
+    return text + _ENDING
 
 
+_ENDING = ".safetensors"
+# What file systems take, bytes.
+_LONGEST_FILE_NAME = 255
+# What the format keeps out of names of files, as folders are not for it to say.
+_NO_NAME = str.maketrans({character: "_" for character in "\\:\ufffd"})
 # What the reader of safetensors takes.
 _LONGEST_NAME = 1024
 
@@ -228,6 +258,8 @@ def save_parts(
     """As `save_file`, for tensors given as safetensors type, shape and bytes."""
     _arguments.counts(threads=threads)
     _arguments.flags(verify=verify)
+    _arguments.mapping("of texts", metadata=metadata)
+    _arguments.regular(base)
     _check_texts(tensors, metadata or {})
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     at = 0
@@ -246,7 +278,7 @@ def save_parts(
 
     def write(temporary: str) -> None:
         _latens.wcodec_compress_bytes(
-            f"{_stem(path)}.safetensors", parts, temporary, base, chosen, threads, verify, progress
+            _source_name(path), parts, temporary, base, chosen, threads, verify, progress
         )
 
     completely(path, write, sources=files_read(base))
@@ -288,10 +320,11 @@ def compress_file(
     `.wcodec`, beside the source where no `path` is given.
 
     `base` is another checkpoint to code against; `packings` and `group_symbols` are those of `save_file`. With `verify`
-    all files are read back and compared before the result gets its name. `progress` is told of bytes read and to be read.
+    all files are read back and compared before the result gets its name. `progress` is told of bytes read and to be read,
+    of all files and both times.
 
     Raises `FileExistsError` where `path` is there already, unless `overwrite`; `InvalidArgumentError`
-    where it is the source or the base, or a shard of one.
+    where it is the source or the base, or a shard of one, or one of these is a named pipe or a device.
     """
     _arguments.counts(threads=threads)
     _arguments.flags(verify=verify, overwrite=overwrite)
@@ -300,6 +333,7 @@ def compress_file(
     os.stat(source)
     if base is not None:
         os.stat(base)
+    _arguments.regular(source, base)
     if path is None:
         path = source.removesuffix(".index.json")
         path = os.path.splitext(path)[0] + ".wcodec"

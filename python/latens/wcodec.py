@@ -61,13 +61,18 @@ def open(
     With `salvage`, a file whose header, index or footer is damaged is opened as far as that goes, and its
     `damage` says what is wrong. Tensors are compared with their checksums as ever: those that are whole
     can be had, others raise `CorruptError`, also small ones that stand in a damaged index where nothing proves them.
+
+    Raises `InvalidArgumentError` where the path, or that of the base, is a named pipe or a device: the file is read
+    by position. Bytes are borrowed, those of another buffer copied once.
     """
     _arguments.counts(threads=threads, max_output=max_output, max_alloc=max_alloc)
     _arguments.flags(salvage=salvage)
+    _arguments.regular(base)
     if isinstance(source, (str, os.PathLike)):
         os.stat(source)
         if base is not None:
             os.stat(base)
+        _arguments.regular(source)
         with _arguments.of_file(source):
             reader = _latens.WcodecReader(
                 source, None, base, threads, max_output, max_alloc, salvage
@@ -122,7 +127,7 @@ def decompress_file(
 ) -> list[str]:
     """Write the files that a `.wcodec` was made of, byte for byte, to `folder` (that of the source
     where none is given); returns their paths. `max_output` bounds the bytes of all files together,
-    `max_alloc` those of tables.
+    `max_alloc` those of tables. `progress` is told of bytes written and to be written, of all files.
 
     Raises `FileExistsError` where one is there already, unless `overwrite`, `FileNotFoundError` where
     there is no such folder: before anything is written.
@@ -141,10 +146,13 @@ def decompress_file(
                 raise InvalidArgumentError(f"{name!r} is no name of a file")
             paths.append(os.path.join(folder, name))
             settle(paths[-1], sources, overwrite)
-        for number, path in enumerate(paths):
+        lengths = list(file.files().values())
+        phases = _arguments.Phases(progress, sum(lengths))
+        for number, (path, length) in enumerate(zip(paths, lengths, strict=True)):
+            told = phases.of(length)
 
-            def write(temporary: str, number: int = number) -> None:
-                file._reader.write_file(number, temporary, progress)
+            def write(temporary: str, number: int = number, told: Progress | None = told) -> None:
+                file._reader.write_file(number, temporary, told)
 
             completely(path, write, sources=sources, overwrite=overwrite)
     return paths

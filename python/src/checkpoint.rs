@@ -1,13 +1,14 @@
 //! Writing `.wcodec` files.
 
-use crate::errors::lift;
+use crate::errors::{invalid, lift};
 use crate::job::{Job, run};
 use crate::wcodec::{reopen, size_of};
 use latens::wcodec::checkpoint::{Checkpoint, Quantization};
+use latens::wcodec::predictor::Predictor;
 use latens::wcodec::tile::TileSize;
 use latens::wcodec::view::PackingChoice;
 use latens::wcodec::{Base, BaseFile, Config, Tools, compress_checkpoint_to_file, open_base};
-use latens::{Error, Limits, Result};
+use latens::{Error, Limits, Result, Watch};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::fs::File;
@@ -30,10 +31,17 @@ pub(crate) type Named = ((u64, u64), Vec<String>, Vec<String>, String, bool);
 /// Level, what is forced, patterns of names with kinds of packings, least symbols of a group (0: as the encoder has it).
 pub(crate) type Chosen = (u32, Option<Named>, Vec<(String, String)>, usize);
 
-/// The settings that are chosen.
-pub(crate) fn config(py: Python<'_>, chosen: Chosen) -> PyResult<Config> {
+/// The settings that are chosen, for a file with a base or without.
+pub(crate) fn config(py: Python<'_>, chosen: Chosen, has_base: bool) -> PyResult<Config> {
     let (level, named, packings, group_symbols) = chosen;
-    let mut config = Config::default().level(level).tools(tools(py, named)?);
+    let tools = tools(py, named)?;
+    // The library leaves it out; whoever names it here wants it, as with the tool.
+    if !has_base && tools.as_ref().is_some_and(|t| t.predictors.contains(&Predictor::Reference)) {
+        let what =
+            "REFERENCE predicts weights by those of another checkpoint; give that one as base";
+        return Err(invalid(py, what));
+    }
+    let mut config = Config::default().level(level).tools(tools);
     config = config.group_symbols(group_symbols);
     for (pattern, kind) in packings {
         config = config.packing(pattern, lift(py, kind.parse::<PackingChoice>())?);
@@ -64,10 +72,13 @@ impl Order {
         let watch = job.watch();
         let config = self.config.clone().threads(self.threads).watch(watch.clone());
         config.validate()?;
+        // What is read of the base is none of the checkpoint's bytes.
+        let asked = Arc::clone(job);
+        let asked = Watch::new(move |_| asked.tick(0));
         let held: Option<Box<dyn Base>> = self
             .base
             .as_deref()
-            .map(|path| open_base(path, Limits::default(), &watch))
+            .map(|path| open_base(path, Limits::default(), &asked))
             .transpose()?;
         let name = self.base.as_deref().and_then(Path::file_name);
         let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -100,13 +111,14 @@ pub(crate) fn wcodec_compress(
     verify: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(u64, u64)> {
-    let order = Order { out, base, config: config(py, chosen)?, threads, verify };
-    // Shards are not known yet: of these the bar reaches its end early.
-    let size = size_of(py, &source)?;
-    let total = run(py, progress, size << u32::from(verify), |job| {
+    let config = config(py, chosen, base.is_some())?;
+    let order = Order { out, base, config, threads, verify };
+    let total = run(py, progress, 0, |job| {
         let checkpoint = Checkpoint::open(&source)?;
+        let total = checkpoint.files.iter().map(|file| file.len).fold(0, u64::saturating_add);
+        job.expect(total.saturating_mul(1 + u64::from(verify)));
         order.carry_out(&checkpoint, job)?;
-        Ok(checkpoint.files.iter().map(|file| file.len).sum::<u64>())
+        Ok(total)
     })?;
     Ok((total, size_of(py, &order.out)?))
 }
@@ -125,7 +137,8 @@ pub(crate) fn wcodec_compress_bytes<'py>(
     verify: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(u64, u64)> {
-    let order = Order { out, base, config: config(py, chosen)?, threads, verify };
+    let config = config(py, chosen, base.is_some())?;
+    let order = Order { out, base, config, threads, verify };
     let parts = parts.iter().map(|part| part.as_slice());
     let parts = parts.collect::<std::result::Result<Vec<&[u8]>, _>>()?;
     let total: usize = parts.iter().map(|part| part.len()).sum();

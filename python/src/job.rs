@@ -18,7 +18,7 @@ pub(crate) const BRIEF: usize = 1 << 14;
 /// One call.
 pub(crate) struct Job {
     progress: Option<Py<PyAny>>,
-    total: u64,
+    total: AtomicU64,
     done: AtomicU64,
     stopped: AtomicBool,
     raised: Mutex<Option<PyErr>>,
@@ -55,6 +55,11 @@ impl Job {
         })
     }
 
+    /// Says what there is in all, where that was not known before.
+    pub(crate) fn expect(&self, total: u64) {
+        self.total.store(total, Ordering::Relaxed);
+    }
+
     /// What the library tells.
     pub(crate) fn watch(self: &Arc<Self>) -> Watch {
         let job = Arc::clone(self);
@@ -63,7 +68,8 @@ impl Job {
 
     fn tell(&self, py: Python<'_>, done: u64) -> PyResult<()> {
         if let Some(progress) = &self.progress {
-            progress.call1(py, (done.min(self.total), self.total))?;
+            let total = self.total.load(Ordering::Relaxed);
+            progress.call1(py, (done.min(total), total))?;
         }
         Ok(())
     }
@@ -93,7 +99,7 @@ pub(crate) fn run<T: Send>(
 ) -> PyResult<T> {
     let job = Arc::new(Job {
         progress,
-        total,
+        total: AtomicU64::new(total),
         done: AtomicU64::new(0),
         stopped: AtomicBool::new(false),
         raised: Mutex::new(None),
@@ -105,6 +111,6 @@ pub(crate) fn run<T: Send>(
         return Err(raised);
     }
     let value = result.map_err(|e| exception(py, &e))?;
-    job.tell(py, total)?;
+    job.tell(py, u64::MAX)?;
     Ok(value)
 }

@@ -51,7 +51,7 @@ impl WcodecWriter {
             let job = told.lock().unwrap_or_else(PoisonError::into_inner).clone();
             job.map_or(Ok(()), |job| job.tick(step.done))
         });
-        let config = config(py, chosen)?.threads(threads).watch(watch);
+        let config = config(py, chosen, base.is_some())?.threads(threads).watch(watch);
         run(py, None, 0, |job| {
             let held: Option<Arc<dyn Base>> = match &base {
                 Some(path) => Some(Arc::from(open_base(path, Limits::default(), &job.watch())?)),

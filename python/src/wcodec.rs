@@ -10,6 +10,7 @@ use latens::wcodec::view::Values;
 use latens::wcodec::{Reader, open_base};
 use latens::{Error, Limits};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use std::fs::File;
 use std::io::{self, Write};
@@ -20,22 +21,29 @@ use std::sync::Arc;
 pub(crate) enum Source {
     /// A file on disk.
     File(File),
-    /// A file in memory.
-    Bytes(Vec<u8>),
+    /// A file in memory, that of Python's `bytes`.
+    Bytes(PyBackedBytes),
 }
 
 impl ReadAt for Source {
     fn size(&self) -> io::Result<u64> {
         match self {
             Source::File(file) => file.size(),
-            Source::Bytes(bytes) => bytes.size(),
+            Source::Bytes(bytes) => bytes[..].size(),
         }
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         match self {
             Source::File(file) => file.read_exact_at(buf, offset),
-            Source::Bytes(bytes) => bytes.read_exact_at(buf, offset),
+            Source::Bytes(bytes) => bytes[..].read_exact_at(buf, offset),
+        }
+    }
+
+    fn held(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        match self {
+            Source::File(_) => None,
+            Source::Bytes(bytes) => bytes[..].held(offset, len),
         }
     }
 }
@@ -71,7 +79,7 @@ impl WcodecReader {
     fn new(
         py: Python<'_>,
         path: Option<PathBuf>,
-        data: Option<Vec<u8>>,
+        data: Option<PyBackedBytes>,
         base: Option<PathBuf>,
         threads: usize,
         max_output: Option<u64>,
@@ -82,7 +90,8 @@ impl WcodecReader {
         run(py, None, 0, |job| {
             let source = match (path, data) {
                 (Some(path), _) => Source::File(File::open(path)?),
-                (None, data) => Source::Bytes(data.unwrap_or_default()),
+                (None, Some(data)) => Source::Bytes(data),
+                (None, None) => return Err(Error::invalid("neither a path nor bytes")),
             };
             let (reader, damage) = if salvage {
                 let found = Reader::salvage(source, limits)?;
@@ -203,16 +212,9 @@ impl WcodecReader {
         })
     }
 
-    /// The first bytes of a source file, at most `most`.
-    fn head(&self, py: Python<'_>, file: usize, most: usize) -> PyResult<Vec<u8>> {
-        let bytes = run(py, None, 0, |_| {
-            let mut head = Head { bytes: Vec::new(), most };
-            match self.reader.write_file(file, &mut head) {
-                Err(e) if head.bytes.len() < most => Err(e),
-                _ => Ok(head.bytes),
-            }
-        })?;
-        Ok(bytes)
+    /// What a source file begins with before its first tensor, at most `most` bytes.
+    fn head(&self, py: Python<'_>, file: usize, most: u64) -> PyResult<Vec<u8>> {
+        run(py, None, 0, |job| self.watched(job).file_head(file, most))
     }
 
     /// Writes a source file as it was to a new file at `path`.
@@ -265,28 +267,6 @@ impl WcodecReader {
 /// A tensor, the byte, and what is wrong.
 type Fault = (Option<String>, Option<u64>, String);
 
-/// Takes so many bytes and no more.
-struct Head {
-    bytes: Vec<u8>,
-    most: usize,
-}
-
-impl Write for Head {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let room = self.most - self.bytes.len();
-        if room == 0 && !bytes.is_empty() {
-            return Err(io::Error::other("enough"));
-        }
-        let now = bytes.len().min(room);
-        self.bytes.extend_from_slice(&bytes[..now]);
-        Ok(now)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Opens a file with limits that bound nothing, for what was just written.
 pub(crate) fn reopen(path: &Path, threads: usize) -> latens::Result<Reader<Source>> {
     Ok(Reader::open(Source::File(File::open(path)?), Limits::default())?.threads(threads))
@@ -294,5 +274,5 @@ pub(crate) fn reopen(path: &Path, threads: usize) -> latens::Result<Reader<Sourc
 
 /// Bytes of the file at `path`.
 pub(crate) fn size_of(py: Python<'_>, path: &Path) -> PyResult<u64> {
-    lift(py, File::open(path).and_then(|file| file.size()).map_err(Error::from))
+    lift(py, py.detach(|| std::fs::metadata(path)).map(|about| about.len()).map_err(Error::from))
 }

@@ -49,6 +49,27 @@ def wrong_calls(path):
     yield "count -1; ", lambda: dbp.decode_into(STREAM, NUMBERS.copy(), count=-1)
     yield "rows -1; ", lambda: wcodec.open(path).logical("w", rows=(-1, 2))
     yield "cols -1; ", lambda: wcodec.open(path).logical("w", cols=(0, -1))
+    yield "rows (1,); ", lambda: wcodec.open(path).logical("w", rows=(1,))
+    yield "cols slice(", lambda: wcodec.open(path).logical("w", cols=slice(1, 2))
+    yield "rows (0, None); ", lambda: wcodec.open(path).logical("w", rows=(0, None))
+    yield "a list, is no dictionary", lambda: wcodec.save_file([NUMBERS], path)
+    yield "None is no dictionary", lambda: wcodec.save_file(None, path)
+    yield "is for save_file", lambda: wcodec.save_layers({"a": NUMBERS}, path)
+    yield "a int, are no generator", lambda: wcodec.save_layers(3, path)
+    yield "a ndarray, is no dictionary", lambda: wcodec.save_layers([NUMBERS], path)
+    yield "metadata, a list, ", lambda: wcodec.save_file({"a": NUMBERS}, path, [("a", "b")])
+    yield "metadata, a list, ", lambda: wcodec.save_layers([], path, [("a", "b")])
+    for wrong, said in (
+        ({"coder": "direct"}, "wcodec.Tools("),
+        (wcodec.Tools(tile=5), "tile 5; "),
+        (wcodec.Tools(tile=(16, -1)), "tile -1; "),
+        (wcodec.Tools(predictors=5), "5 is no list"),
+        (wcodec.Tools(transforms=[3]), "3 is no name"),
+        (wcodec.Tools(coder=None), "None is no name"),
+        (wcodec.Tools(predictors=["NONE", "REFERENCE"]), "give that one as base"),
+    ):
+        yield said, lambda tools=wrong: wcodec.save_file({"a": NUMBERS}, path, tools=tools)
+        yield said, lambda tools=wrong: wcodec.save_layers([{"a": NUMBERS}], path, tools=tools)
     yield "checksum 1; ", lambda: pco.compress(NUMBERS, checksum=1)
     yield "strict 1; ", lambda: dbp.decode(STREAM, "i4", strict=1)
     yield "verify 'no'; ", lambda: wcodec.save_file({"a": NUMBERS}, path, verify="no")

@@ -1,5 +1,7 @@
 """latens.tensorrt against doubles of TensorRT's documented interface."""
 
+import sys
+
 import numpy as np
 import pytest
 from tensorrt_doubles import Network, Refitter, trt
@@ -31,6 +33,18 @@ def test_a_refitter_gets_all_that_it_wants(reader):
         tensorrt.set_weights(Refitter(["x"]), file, trt=trt)
     with pytest.raises(latens.InvalidArgumentError, match="refuses"):
         tensorrt.set_weights(Refitter(["w"], refuses=["w"]), file, trt=trt)
+
+
+def test_weights_are_decoded_once_and_need_no_ml_dtypes(reader, monkeypatch):
+    file, arrays = reader
+    asked = []
+    get_bytes = file.get_bytes
+    monkeypatch.setattr(file, "get_bytes", lambda name: asked.append(name) or get_bytes(name))
+    monkeypatch.setattr(file, "get_tensors", None)
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    refitter = Refitter(["w", "h"])
+    tensorrt.set_weights(refitter, file, trt=trt)
+    assert asked == ["w", "h"] and refitter.got["h"].tobytes() == arrays["h"].tobytes()
 
 
 def test_types_of_tensorrt(tmp_path):

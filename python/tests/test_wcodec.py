@@ -512,3 +512,156 @@ def test_logical_weights_of_nothing(saved):
     assert file.logical("i8", rows=(0, 0), cols=(3, 7)).shape == (0, 4)
     assert file.logical("i8", rows=(1, 3), cols=(7, 7)).shape == (2, 0)
     assert file.logical("none").size == 0
+
+
+def heavy_on_the_left(shape):
+    return np.rint(np.random.default_rng(3).normal(size=shape) * 9).astype("i1")
+
+
+def test_metadata_want_the_header_alone(tmp_path):
+    path, base = tmp_path / "m.wcodec", tmp_path / "b.wcodec"
+    tensors = {"w": heavy_on_the_left((64, 64)), "small": heavy_on_the_left(40)}
+    wcodec.save_file(tensors, path, {"format": "pt"})
+    whole = path.read_bytes()
+    damaged = 0
+    for at in range(64, len(whole) - 200, 97):
+        try:
+            file = wcodec.open(flipped(whole, at))
+        except latens.LatensError:
+            continue
+        if any(fault.tensor for fault in file.faults()):
+            assert file.metadata() == {"format": "pt"}, at
+            damaged += 1
+    assert damaged
+    with wcodec.open(path, max_output=1000) as file:
+        assert sum(file.files().values()) > 1000
+        assert file.metadata() == {"format": "pt"}
+        with pytest.raises(latens.LimitError):
+            file["w"]
+    with wcodec.open(path, max_output=10) as file, pytest.raises(latens.LimitError):
+        file.metadata()
+    os.rename(path, base)
+    wcodec.save_file({n: t ^ (t > 20) for n, t in tensors.items()}, path, {"format": "np"}, base=base)
+    with wcodec.open(path) as file:
+        assert file.base_name == "b.wcodec" and file.metadata() == {"format": "np"}
+
+
+def test_a_file_looks_names_up_and_is_equal_to_itself(saved, monkeypatch):
+    with wcodec.open(saved) as file, wcodec.open(saved) as other:
+        monkeypatch.setattr(file, "get_tensors", None)
+        assert "f32" in file and "f33" not in file and 3 not in file
+        assert file == file and file != other and len({file, other, file}) == 2
+
+
+def safetensors_file(tensors):
+    header, data = {}, b""
+    for name, array in tensors.items():
+        ends = [len(data), len(data) + array.nbytes]
+        header[name] = {"dtype": "I8", "shape": list(array.shape), "data_offsets": ends}
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data
+
+
+def test_progress_of_several_files(tmp_path):
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    shards = {f"part-{i}.safetensors": {f"w{i}": heavy_on_the_left((500, 900 * i))} for i in (1, 2, 3)}
+    for name, tensors in shards.items():
+        (folder / name).write_bytes(safetensors_file(tensors))
+    index = folder / "model.safetensors.index.json"
+    of = {tensor: name for name, tensors in shards.items() for tensor in tensors}
+    index.write_text(json.dumps({"metadata": {}, "weight_map": of}))
+    total = sum(path.stat().st_size for path in folder.iterdir())
+    for verify in (False, True):
+        seen = []
+        wcodec.compress_file(
+            index, tmp_path / "m.wcodec", verify=verify, overwrite=True, progress=lambda *n: seen.append(n)
+        )
+        assert seen[-1] == (total * (1 + verify),) * 2
+        # What is read of files is told before, as what there is in all becomes known.
+        assert {n for _, n in seen if n} == {total * (1 + verify)} and seen == sorted(seen)
+    out, seen = tmp_path / "out", []
+    out.mkdir()
+    paths = wcodec.decompress_file(tmp_path / "m.wcodec", out, progress=lambda *n: seen.append(n))
+    assert len(paths) == 4 and seen == sorted(seen)
+    assert {n for _, n in seen} == {total} and seen[-1] == (total, total)
+    for path in folder.iterdir():
+        assert (out / path.name).read_bytes() == path.read_bytes()
+    # What is read of a base is none of it.
+    seen.clear()
+    wcodec.compress_file(index, tmp_path / "n.wcodec", base=index.with_name("part-3.safetensors"),
+                         verify=False, progress=lambda *n: seen.append(n))
+    assert seen[-1] == (total, total)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_named_pipes_are_refused(saved, tmp_path):
+    pipe = tmp_path / "pipe.wcodec"
+    os.mkfifo(pipe)
+    array = {"a": np.zeros(3)}
+    for call in (
+        lambda: wcodec.open(pipe),
+        lambda: wcodec.open(saved, base=pipe),
+        lambda: wcodec.decompress_file(pipe),
+        lambda: wcodec.compress_file(pipe, tmp_path / "x.wcodec"),
+        lambda: wcodec.save_file(array, tmp_path / "x.wcodec", base=pipe),
+        lambda: wcodec.save_layers([array], tmp_path / "x.wcodec", base=pipe),
+    ):
+        with pytest.raises(latens.InvalidArgumentError, match="named pipe.* to a file first"):
+            call()
+    with pytest.raises(latens.InvalidArgumentError, match="device"):
+        wcodec.open("/dev/null")
+
+
+def test_names_of_the_file_that_comes_back(tmp_path):
+    array = {"a": np.zeros(3)}
+    long = "x" * 240 + "äöü"
+    for name, source in (
+        (long + ".wcodec", "x" * 240 + "ä.safetensors"),
+        ("a:b\\c.wcodec", "a_b_c.safetensors"),
+        (os.fsdecode(b"caf\xe9.wcodec"), "caf_.safetensors"),
+    ):
+        try:
+            (tmp_path / name).touch()
+        except OSError:
+            continue
+        wcodec.save_file(array, tmp_path / name)
+        wcodec.decompress_file(tmp_path / name)
+        assert (tmp_path / source).stat().st_size > 24
+        wcodec.save_layers([array], tmp_path / name)
+        assert wcodec.open(tmp_path / name).files().keys() == {source}
+
+
+def test_bytes_are_borrowed(tmp_path):
+    import resource
+
+    # Noise, so that the file is as large.
+    noise = np.random.default_rng(1).integers(0, 256, 64 << 20, dtype="u1")
+    wcodec.save_file({"a": noise}, tmp_path / "n.wcodec", level=0, verify=False)
+    data = (tmp_path / "n.wcodec").read_bytes()
+    del noise
+    status = pathlib.Path("/proc/self/statm")
+    if not status.exists():
+        pytest.skip("memory is looked up in /proc")
+
+    def taken():
+        return int(status.read_text().split()[1]) * resource.getpagesize()
+
+    for source, copies in ((data, 0), (bytearray(data), 1)):
+        before = taken()
+        file = wcodec.open(source)
+        assert taken() - before < (copies + 0.5) * len(data)
+        assert file.info("a").nbytes == 64 << 20
+        del file
+
+
+def test_logical_types(tmp_path):
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    exponents = (2.0 ** np.arange(-4, 4)).astype(ml_dtypes.float8_e8m0fnu).reshape(2, 4)
+    tensors = {"e": exponents, "b": np.eye(3, dtype="?"), "f": np.ones((3, 2), ml_dtypes.float8_e4m3fn)}
+    wcodec.save_file(tensors, tmp_path / "t.wcodec")
+    with wcodec.open(tmp_path / "t.wcodec") as file:
+        assert file.logical("e").dtype == "u1" and file.logical("e").tolist()[1] == [127, 128, 129, 130]
+        assert file.logical("b").dtype == "u1" and file.logical("b").tolist() == np.eye(3).tolist()
+        assert file.logical("f").dtype == ml_dtypes.float8_e4m3fn
