@@ -191,7 +191,12 @@ class DeviceBytes:
 class GpuFile:
     @staticmethod
     def open(
-        path: _Path, base: _Path | None, threads: int, ordinal: int
+        path: _Path,
+        base: _Path | None,
+        threads: int,
+        ordinal: int,
+        max_output: int | None,
+        max_alloc: int | None,
     ) -> tuple[GpuFile | None, str]: ...
     def tensors(self, names: list[str]) -> list[DeviceBytes]: ...
     def range(self, name: str, start: int, stop: int) -> DeviceBytes: ...

@@ -43,7 +43,12 @@ class GpuTensors:
 
 
 def open_on(
-    path: Path, device: Any, base: Path | None = None, threads: int = 0
+    path: Path,
+    device: Any,
+    base: Path | None = None,
+    threads: int = 0,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
 ) -> GpuTensors | None:
     """The file for decoding on `device`; `None` where that is no CUDA device or has no driver that
     will do: then the CPU decodes, and what it decodes is copied."""
@@ -51,5 +56,5 @@ def open_on(
     if target.type != "cuda" or not torch.cuda.is_available():
         return None
     ordinal = torch.cuda.current_device() if target.index is None else target.index
-    file, _ = _latens.GpuFile.open(path, base, threads, ordinal)
+    file, _ = _latens.GpuFile.open(path, base, threads, ordinal, max_output, max_alloc)
     return None if file is None else GpuTensors(file, torch.device("cuda", ordinal))

@@ -35,16 +35,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import InvalidArgumentError, MissingError
+from .errors import InvalidArgumentError, LatensError, MissingError
 
 try:
     import torch
 except ImportError as error:
     raise MissingError("latens.torch needs PyTorch: pip install latens[torch]") from error
 
-from . import wcodec
+from . import _arguments, wcodec
+from ._limits import bounded
 from ._torch_gpu import GpuTensors, open_on
 from ._torch_recognised import recognised
+from ._wcodec_file import rows_of
 from ._wcodec_write import save_parts
 
 if TYPE_CHECKING:
@@ -105,7 +107,10 @@ def _tensor(data: Any, dtype: torch.dtype, shape: Any, device: Any) -> torch.Ten
 
 
 class TensorSlice:
-    """A tensor of which parts are decoded, as `safetensors` has it: `part[2:8]`."""
+    """A tensor of which parts are decoded, as `safetensors` has it: `part[2:8]`, `part[5]`, `part[::2, 0]`.
+
+    What the first index leaves out before and behind is not decoded where the tensor's packing allows that.
+    """
 
     def __init__(self, file: TensorFile, name: str) -> None:
         self._file, self._name = file, name
@@ -121,21 +126,21 @@ class TensorSlice:
 
     def __getitem__(self, index: Any) -> torch.Tensor:
         dtype = torch_dtype(self._info.dtype)
-        first = index[0] if isinstance(index, tuple) and index else index
-        whole = not self._info.shape or not isinstance(first, slice)
-        if whole or first.step not in (None, 1):
-            return self._file.get_tensor(self._name)[index]
         shape = self._info.shape
-        start, stop, _ = first.indices(shape[0])
+        first = index[0] if isinstance(index, tuple) and index else index
+        # Steps backwards PyTorch refuses by itself.
+        backwards = isinstance(first, slice) and first.step is not None and first.step < 1
+        rows = None if backwards else rows_of(index, shape, self._name)
+        if rows is None:
+            return self._file.get_tensor(self._name)[index]
         row = self._info.nbytes // max(1, shape[0])
-        stop = max(start, stop)
-        ends, taken = (start * row, stop * row), (stop - start, *shape[1:])
+        ends, taken = (rows.low * row, rows.high * row), (rows.high - rows.low, *shape[1:])
         if self._file.gpu is not None:
             part = self._file.gpu.range(self._name, *ends, dtype, taken)
         else:
             data = self._file.file._reader.range(self._name, *ends)
             part = _tensor(data, dtype, taken, self._file.device)
-        return part[(slice(None), *index[1:])] if isinstance(index, tuple) else part
+        return part[rows.again]
 
 
 class TensorFile:
@@ -197,23 +202,40 @@ def safe_open(
     *,
     base: Path | None = None,
     threads: int = 0,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
 ) -> TensorFile:
     """Open a `.wcodec` file as `safetensors.safe_open` does a `.safetensors`; `close`, or the end of a
-    `with`, closes it."""
+    `with`, closes it. `base`, `threads` and the limits are those of `latens.wcodec.open`, on a GPU too."""
     if framework not in ("pt", "torch", "pytorch"):
         raise InvalidArgumentError(
             f"framework {framework!r}: this gives tensors of PyTorch; latens.wcodec.open gives arrays"
         )
-    gpu = open_on(path, device, base, threads)
-    return TensorFile(wcodec.open(path, base=base, threads=threads), device, gpu)
+    _arguments.counts(threads=threads, max_output=max_output, max_alloc=max_alloc)
+    _arguments.regular(path, base)
+    gpu = open_on(path, device, base, threads, max_output, max_alloc)
+    file = wcodec.open(
+        path, base=base, threads=threads, max_output=max_output, max_alloc=max_alloc
+    )
+    return TensorFile(file, device, gpu)
 
 
 def load_file(
-    path: Path, device: Any = "cpu", *, base: Path | None = None, threads: int = 0
+    path: Path,
+    device: Any = "cpu",
+    *,
+    base: Path | None = None,
+    threads: int = 0,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
 ) -> dict[str, torch.Tensor]:
-    """All tensors of a `.wcodec` file, by name, on `device`."""
-    with safe_open(path, device=device, base=base, threads=threads) as file:
+    """All tensors of a `.wcodec` file, by name, on `device`. `max_output` bounds the bytes of all of them together;
+    else this is as `safe_open`."""
+    with safe_open(
+        path, device=device, base=base, threads=threads, max_output=max_output, max_alloc=max_alloc
+    ) as file:
         names = file.keys()
+        bounded(sum(file.file.info(name).nbytes for name in names), max_output)
         return dict(zip(names, file.get_tensors(names), strict=True))
 
 
@@ -249,7 +271,8 @@ def tensor_part(name: str, tensor: Any) -> tuple[str, tuple[int, ...], Any]:
         )
     # Views that are conjugates or negatives are so only in how they are read.
     held = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
-    flat = held.reshape(-1)
+    # Of one piece: of a dimension of one the stride may still be any, which other types and NumPy mind.
+    flat = held.as_strided((held.numel(),), (1,))
     data = flat.view(torch.uint8).numpy() if flat.numel() else np.zeros(0, np.uint8)
     return _NAMES[tensor.dtype], tuple(tensor.shape), data
 
@@ -260,7 +283,10 @@ def load_state_dict(
     strict: bool = True,
     assign: bool = False,
     *,
+    base: Path | None = None,
     threads: int = 0,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
 ) -> Any:
     """`model.load_state_dict` of a `.wcodec` file: the same hooks, errors, warnings and result, which
     has `missing_keys` and `unexpected_keys`.
@@ -270,26 +296,61 @@ def load_state_dict(
     all are decoded before, and there is no other copy. So they are either way for a model with tensors
     of classes that dispatch for themselves (DTensor, quantized ones), and in a PyTorch that cannot guard
     the memory of tensors.
+
+    `base` and `threads` are those of `safe_open`; `max_output` bounds the bytes of all tensors together.
+
+    A file that was coded against a base which is not given, one beyond a limit, and one whose index is damaged are refused
+    before the model is changed. Where a tensor turns out to be damaged, its `LatensError` is raised, with the
+    `RuntimeError` of PyTorch as its cause: then that one is as it was in the model, and others may be those of the file already.
+    Load again from a file that is whole, or see to it before: `latens.wcodec.open(path).verify()`.
     """
     from ._torch_lazy import LazyTensor, can_be_lazy, settle
 
     own = (*model.parameters(), *model.buffers())
     plain = all(type(t).__torch_dispatch__ == torch.Tensor.__torch_dispatch__ for t in own)
+    limits: dict[str, Any] = {"max_output": max_output, "max_alloc": max_alloc}
     if assign or not plain or not can_be_lazy:
-        state = load_file(path, threads=threads)
+        state = load_file(path, base=base, threads=threads, **limits)
         return model.load_state_dict(state, strict=strict, assign=assign)
     # It is not closed here: what a hook keeps may be decoded later.
-    file = safe_open(path, threads=threads)
+    file = safe_open(path, base=base, threads=threads, **limits)
+    bounded(sum(file.file.info(name).nbytes for name in file.keys()), max_output)
+    if base is None and file.file.base_name is not None:
+        raise InvalidArgumentError(
+            f"the file was made against another checkpoint, {file.file.base_name}; give it as base="
+        )
+    failed: list[LatensError] = []
     lazy = {
         # State that is no tensor of the model's goes to code that may do anything with it.
         name: file.get_tensor(name)
         if name.endswith("_extra_state") or 0 in (len(info.shape), info.nbytes)
-        else LazyTensor(file.get_slice(name))
+        else LazyTensor(_Noted(file, name, failed))
         for name, info in ((name, file.file.info(name)) for name in file.keys())
     }
-    result = model.load_state_dict(lazy, strict=strict)
-    settle(model)
+    try:
+        result = model.load_state_dict(lazy, strict=strict)
+        settle(model)
+    except RuntimeError as error:
+        # PyTorch puts into words what it catches of each tensor.
+        if failed:
+            raise failed[0] from error
+        raise
     return result
+
+
+class _Noted(TensorSlice):
+    """A tensor whose errors are kept, whoever catches them."""
+
+    def __init__(self, file: TensorFile, name: str, failed: list[LatensError]) -> None:
+        super().__init__(file, name)
+        self._failed = failed
+
+    def __getitem__(self, index: Any) -> torch.Tensor:
+        try:
+            return super().__getitem__(index)
+        except LatensError as error:
+            self._failed.append(error)
+            raise
 
 
 def __getattr__(name: str) -> Any:

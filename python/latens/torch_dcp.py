@@ -28,20 +28,35 @@ __all__ = ["StorageReader"]
 
 
 class StorageReader(storage.StorageReader):
-    """Reads tensors of the file at `path`; they are not sharded in it."""
+    """Reads tensors of the file at `path`; they are not sharded in it. `base`, `threads` and the limits are those of
+    `latens.torch.safe_open`."""
 
-    def __init__(self, path: str | os.PathLike[str], *, threads: int = 0) -> None:
-        self._path, self._threads = path, threads
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        base: str | os.PathLike[str] | None = None,
+        threads: int = 0,
+        max_output: int | None = None,
+        max_alloc: int | None = None,
+    ) -> None:
+        self._path, self._base = path, base
+        self._settings: dict[str, Any] = {
+            "threads": threads,
+            "max_output": max_output,
+            "max_alloc": max_alloc,
+        }
 
     def reset(self, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
-        """Read from another file from now on."""
+        """Read from another file from now on, of the same base."""
         if checkpoint_id is not None:
             self._path = checkpoint_id
 
     def read_metadata(self, *args: Any, **options: Any) -> dcp.Metadata:
         """Types and shapes of all tensors."""
         tensors: dict[str, Any] = {}
-        with safe_open(self._path, threads=self._threads) as opened:
+        # The base is not needed for what the index says.
+        with safe_open(self._path, **self._settings) as opened:
             file = opened.file
             for name in file:
                 info = file.info(name)
@@ -73,7 +88,7 @@ class StorageReader(storage.StorageReader):
         self, plan: planning.LoadPlan, planner: planning.LoadPlanner
     ) -> "Future[None]":
         """Decode what the plan asks for into the tensors of the planner."""
-        with safe_open(self._path, threads=self._threads) as file:
+        with safe_open(self._path, base=self._base, **self._settings) as file:
             for item in plan.items:
                 part = file.get_slice(item.storage_index.fqn)
                 pairs = zip(item.storage_offsets, item.lengths, strict=True)

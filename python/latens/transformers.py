@@ -56,12 +56,14 @@ def from_pretrained(
     config: Any = None,
     base: Path | None = None,
     threads: int = 0,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
     **options: Any,
 ) -> Any:
     """A model of class `cls` (`AutoModel`, `BertModel`, …) with the weights of a `.wcodec` file.
 
     `config` is the model's configuration, or the path of one; without it `config.json` beside the file
-    says it. `options` are those of `cls.from_pretrained`: where no configuration is given as such, the
+    says it. `base`, `threads` and the limits are those of `latens.torch.load_file`; `options` are those of `cls.from_pretrained`: where no configuration is given as such, the
     names of its settings (`num_labels`, `use_cache`) change it. `generation_config.json` beside the
     file is read.
     """
@@ -100,7 +102,9 @@ def from_pretrained(
         cls = type(found)
         # Of a composite model they may take the part that is text.
         config = config if isinstance(found.config, type(config)) else found.config
-    state = load_file(file, base=base, threads=threads)
+    state = load_file(
+        file, base=base, threads=threads, max_output=max_output, max_alloc=max_alloc
+    )
     made = cls.from_pretrained(None, config=config, state_dict=state, **options)
     model = made[0] if isinstance(made, tuple) else made
     model.config.name_or_path = model.name_or_path = folder

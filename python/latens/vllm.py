@@ -18,8 +18,8 @@ tensor([[ 6.,  7.,  8.],
 >>> [(name, tuple(tensor.shape)) for name, tensor in latens.vllm.weights("model.wcodec")]
 [('proj.weight', (4, 3))]
 
-`--model-loader-extra-config` takes a dictionary: `lazy` for whether tensors are so, `threads`, and
-`enable_weights_track`, which is vLLM's.
+`--model-loader-extra-config` takes a dictionary: `lazy` for whether tensors are so; `threads`, `base`, `max_output`
+and `max_alloc` as `latens.torch.safe_open` has them; and `enable_weights_track`, which is vLLM's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ from .errors import InvalidArgumentError, MissingError
 
 __all__ = ["make_loader", "register", "rows", "weights"]
 
-_SETTINGS = ("lazy", "threads", "enable_weights_track")
+# How files are opened.
+_OPENING = ("base", "threads", "max_output", "max_alloc")
+_SETTINGS = ("lazy", *_OPENING, "enable_weights_track")
 
 
 def _files(folder: str) -> list[str]:
@@ -69,26 +71,51 @@ def _matching(folder: str, patterns: Any) -> list[str]:
 _LAZY = 1 << 20
 
 
-def weights(folder: str, threads: int = 0, lazy: bool = True) -> Iterator[tuple[str, Any]]:
+def weights(
+    folder: str,
+    threads: int = 0,
+    lazy: bool = True,
+    *,
+    base: str | os.PathLike[str] | None = None,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
+) -> Iterator[tuple[str, Any]]:
     """Name and tensor of every weight in the `.wcodec` files of a folder, one at a time.
 
     With `lazy` tensors of 1 MiB and more are decoded when their numbers are needed, slices of them no
     further than they reach; these keep their file open. They are written to as any tensor is.
+
+    `base`, `threads` and the limits are those of `latens.torch.safe_open`. The base is that of all files that were coded
+    against one: `InvalidArgumentError` says which was coded against another.
     """
-    return _weights(_files(folder), threads, lazy)
+    opening = {"threads": threads, "base": base, "max_output": max_output, "max_alloc": max_alloc}
+    return _weights(_files(folder), opening, lazy)
 
 
-def _weights(
-    paths: list[str], threads: int, lazy: bool, unused: Any = None
-) -> Iterator[tuple[str, Any]]:
+def _open(path: str, opening: dict[str, Any]) -> Any:
+    """A file as `opening` says; its base is looked at only where the file has one."""
     # First, for what it says where PyTorch is missing.
     from .torch import safe_open
 
+    if opening.get("base") is not None:
+        without = {name: value for name, value in opening.items() if name != "base"}
+        with safe_open(path, **without) as file:
+            if file.file.base_name is None:
+                opening = without
+    try:
+        return safe_open(path, **opening)
+    except InvalidArgumentError as error:
+        raise type(error)(f"{path}: {error}") from error
+
+
+def _weights(
+    paths: list[str], opening: dict[str, Any], lazy: bool, unused: Any = None
+) -> Iterator[tuple[str, Any]]:
     from ._torch_lazy import LazyTensor, can_be_lazy
 
     lazy = lazy and can_be_lazy
     for path in paths:
-        file = safe_open(path, threads=threads)
+        file = _open(path, opening)
         for name in file.keys():
             if unused is not None and unused(name):
                 continue
@@ -99,14 +126,28 @@ def _weights(
             file.close()
 
 
-def rows(path: str, name: str, rank: int, world: int, dim: int = 0, threads: int = 0) -> Any:
-    """The part of a tensor that rank `rank` of `world` holds, cut along `dim`.
+def rows(
+    path: str,
+    name: str,
+    rank: int,
+    world: int,
+    dim: int = 0,
+    threads: int = 0,
+    *,
+    base: str | os.PathLike[str] | None = None,
+    max_output: int | None = None,
+    max_alloc: int | None = None,
+) -> Any:
+    """The part of a tensor that rank `rank` of `world` holds, cut along `dim`. `base`, `threads` and the limits are
+    those of `latens.torch.safe_open`.
 
     Raises `InvalidArgumentError` where the dimension does not divide.
     """
     from .torch import safe_open
 
-    with safe_open(path, threads=threads) as file:
+    with safe_open(
+        path, base=base, threads=threads, max_output=max_output, max_alloc=max_alloc
+    ) as file:
         part = file.get_slice(name)
         shape = part.get_shape()
         if not 0 <= rank < world or dim >= len(shape) or shape[dim] % world:
@@ -184,7 +225,8 @@ def make_loader(base: type[Any]) -> type[Any]:
 
         def get_all_weights(self, model_config: Any, model: Any) -> Iterator[tuple[str, Any]]:
             """Name and tensor of every weight that the model asks for, one at a time."""
-            lazy, threads = self._settings.get("lazy"), self._settings.get("threads", 0)
+            lazy = self._settings.get("lazy")
+            opening = {name: self._settings[name] for name in _OPENING if name in self._settings}
             lazy = _several_ranks() if lazy is None else bool(lazy)
             patterns = getattr(model, "allow_patterns_overrides", None)
             paths = _matching(model_config.model, patterns) or _files(model_config.model)
@@ -198,11 +240,11 @@ def make_loader(base: type[Any]) -> type[Any]:
                     # It may lie beside those of the model, which have other names.
                     paths = [path for path in paths if path not in found]
             unused = getattr(model, "is_unused_checkpoint_weight", None)
-            yield from _weights(paths, threads, lazy, unused)
+            yield from _weights(paths, opening, lazy, unused)
             for source, found in more:
                 unused = getattr(source, "is_unused_weight", None)
                 if found:
-                    pairs = _weights(found, threads, lazy, unused)
+                    pairs = _weights(found, opening, lazy, unused)
                     yield from ((source.prefix + name, tensor) for name, tensor in pairs)
                 else:
                     yield from _others(self.load_config, source)

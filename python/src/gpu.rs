@@ -3,11 +3,12 @@
 
 use crate::errors::exception;
 use crate::job::run;
+use crate::pco::limits;
 use dlpark::ffi::{DLDevice, DLManagedTensor, DLManagedTensorVersioned};
 use dlpark::python::{DlpackExporter, ExportRequest, export_dlpack};
 use dlpark::{DlpackFlags, Managed};
+use latens::Watch;
 use latens::wcodec::{Reader, open_base};
-use latens::{Limits, Watch};
 use latens_cuda::{DeviceTensor, Error, Gpu, GpuReader};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -129,13 +130,16 @@ impl GpuFile {
         base: Option<PathBuf>,
         threads: usize,
         ordinal: usize,
+        max_output: Option<u64>,
+        max_alloc: Option<u64>,
     ) -> PyResult<(Option<GpuFile>, String)> {
+        let limits = limits(max_output, max_alloc);
         let open = |watch: &Watch| -> latens_cuda::Result<GpuFile> {
             let gpu = self::gpu(ordinal)?;
             let file = File::open(path).map_err(latens::Error::from)?;
-            let mut reader = Reader::open(file, Limits::default())?.threads(threads);
+            let mut reader = Reader::open(file, limits)?.threads(threads);
             if let Some(path) = base {
-                reader = reader.with_base(open_base(&path, Limits::default(), watch)?)?;
+                reader = reader.with_base(open_base(&path, limits, watch)?)?;
             }
             Ok(GpuFile { reader: GpuReader::new(gpu, reader) })
         };

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import latens
 from latens import _latens, wcodec
 
 
@@ -19,13 +20,13 @@ def saved(tmp_path):
 
 
 def test_no_gpu_is_a_sentence(saved):
-    file, why = _latens.GpuFile.open(saved[0], None, 0, 1 << 20)
+    file, why = _latens.GpuFile.open(saved[0], None, 0, 1 << 20, None, None)
     assert file is None and why
 
 
 def test_tensors_and_ranges_of_bytes(saved):
     path, tensors = saved
-    file, why = _latens.GpuFile.open(path, None, 0, 0)
+    file, why = _latens.GpuFile.open(path, None, 0, 0, None, None)
     if file is None:
         pytest.skip(why)
     decoded = file.tensors(list(tensors))
@@ -35,6 +36,9 @@ def test_tensors_and_ranges_of_bytes(saved):
         assert data.__dlpack_device__() == (2, 0)
         assert "dltensor" in repr(data.__dlpack__(stream=-1))
     assert len(file.range("a", 128, 640)) == 512
+    limited, _ = _latens.GpuFile.open(path, None, 0, 0, 100, None)
+    with pytest.raises(latens.LimitError, match="max_output"):
+        limited.tensors(["a"])
 
 
 def test_tensors_of_torch(saved):

@@ -1,6 +1,7 @@
 """latens.torch and what stands on it: transformers, DCP."""
 
 import copy
+import os
 import pathlib
 
 import numpy as np
@@ -330,6 +331,143 @@ def test_transformers_gives_the_same_logits(tmp_path):
     assert a.shape == (1, 3) and a.abs().sum() > 0 and torch.equal(a, b)
     with pytest.raises(latens.InvalidArgumentError, match="compress_file"):
         ours.from_pretrained(transformers.AutoModel, folder)
+
+
+def test_views_of_one_element(tmp_path):
+    views = {
+        "a": torch.arange(8.0).reshape(4, 2)[1:2, 0],
+        "b": torch.arange(10.0)[4::2][:1],
+        "c": torch.arange(12).to(torch.bfloat16).reshape(3, 4)[1:2, 1:2],
+        "d": torch.arange(24.0).reshape(2, 3, 4)[:, :1, :].transpose(0, 1),
+    }
+    for save in (lt.save_file, wcodec.save_file):
+        save(views, tmp_path / "v.wcodec")
+        back = lt.load_file(tmp_path / "v.wcodec")
+        for name, view in views.items():
+            assert back[name].dtype == view.dtype and torch.equal(back[name], view)
+
+
+def test_slices_decode_their_rows_alone(tmp_path, monkeypatch):
+    tensor = torch.arange(1000.0).reshape(100, 10)
+    lt.save_file({"w": tensor}, tmp_path / "w.wcodec")
+    with lt.safe_open(tmp_path / "w.wcodec") as file:
+        part = file.get_slice("w")
+        monkeypatch.setattr(file, "get_tensors", None)
+        for index in [
+            *(5, -1, np.int64(7), slice(2, 50, 7), slice(None, None, 99), slice(60, 40), slice(-3, None)),
+            *((5, 3), (slice(1, 9, 2), slice(None, None, 3)), (4, slice(2, 4)), (6, ...), (slice(1, 3), None)),
+        ]:
+            assert same(part[index], tensor[index]), index
+        for wrong in (100, -101, (100, 3)):
+            with pytest.raises(IndexError):
+                part[wrong]
+        monkeypatch.undo()
+        for index in (..., None, [1, 2], torch.tensor([3]), (..., 0), ()):
+            assert same(part[index], tensor[index]), index
+        with pytest.raises(ValueError, match="step"):
+            part[::-1]
+
+
+def test_limits(tmp_path):
+    model = torch.nn.Linear(100, 100)
+    path = tmp_path / "l.wcodec"
+    lt.save_file(model.state_dict(), path)
+    other = torch.nn.Linear(100, 100)
+    before = copy.deepcopy(other.state_dict())
+    # Each is within it, both are not.
+    for call in (
+        lambda limit: lt.load_file(path, max_output=limit),
+        lambda limit: lt.load_state_dict(other, path, max_output=limit),
+        lambda limit: lt.load_state_dict(other, path, assign=True, max_output=limit),
+    ):
+        with pytest.raises(latens.LimitError, match="max_output"):
+            call(40000)
+        assert all(torch.equal(before[name], tensor) for name, tensor in other.state_dict().items())
+    for limit in ({"max_output": 39999}, {"max_alloc": 0}):
+        with pytest.raises(latens.LimitError, match=next(iter(limit))):
+            with lt.safe_open(path, **limit) as file:
+                file.get_tensor("weight")
+    with pytest.raises(latens.InvalidArgumentError, match="max_output -1"):
+        lt.safe_open(path, max_output=-1)
+    with lt.recognised(max_output=40000), lt.recognised():
+        with pytest.raises(latens.LimitError):
+            torch.load(path)
+    assert lt.load_file(path, max_output=40400, max_alloc=1 << 20).keys() == before.keys()
+    lt.load_state_dict(other, path, max_output=40400)
+    assert torch.equal(other.weight, model.weight)
+
+
+@pytest.fixture
+def based(tmp_path):
+    """A model, the path of its file, and that of the base without which it cannot be read."""
+    model = torch.nn.Linear(200, 100)
+    base = tmp_path / "before.wcodec"
+    lt.save_file(model.state_dict(), base)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_((parameter > 0.05) * 0.01)
+    path = tmp_path / "now.wcodec"
+    lt.save_file(model.state_dict(), path, base=base)
+    with pytest.raises(latens.InvalidArgumentError, match="before.wcodec"):
+        lt.load_file(path)
+    return model, path, base
+
+
+def test_a_base(based, tmp_path):
+    model, path, base = based
+    state = model.state_dict()
+    for assign in (False, True):
+        other = torch.nn.Linear(200, 100)
+        before = copy.deepcopy(other.state_dict())
+        with pytest.raises(latens.InvalidArgumentError, match="before.wcodec; give it as"):
+            lt.load_state_dict(other, path, assign=assign)
+        assert all(torch.equal(before[name], tensor) for name, tensor in other.state_dict().items())
+        lt.load_state_dict(other, path, assign=assign, base=base)
+        assert torch.equal(other.weight, model.weight)
+    lt.save_file({"w": torch.ones(2)}, tmp_path / "none.wcodec")
+    original = torch.load
+    with lt.recognised(base=base):
+        assert torch.equal(torch.load(path)["weight"], model.weight)
+        assert torch.load(tmp_path / "none.wcodec")["w"].sum() == 2
+        with lt.recognised(base=tmp_path / "none.wcodec"), lt.recognised():
+            assert torch.equal(torch.load(path)["weight"], model.weight)
+        with pytest.raises(latens.InvalidArgumentError, match="recognised.base="):
+            torch.load(path, base=base)
+    assert torch.load is original
+    with lt.recognised(base=tmp_path / "none.wcodec"):
+        with pytest.raises(latens.InvalidArgumentError, match="not the base"):
+            torch.load(path)
+    dcp = pytest.importorskip("torch.distributed.checkpoint")
+    target = {name: torch.zeros_like(tensor) for name, tensor in state.items()}
+    dcp.load(target, storage_reader=lt.StorageReader(path, base=base), no_dist=True)
+    assert torch.equal(target["weight"], model.weight)
+
+
+def test_a_damaged_file_is_told_by_its_error(tmp_path):
+    torch.manual_seed(3)
+    model = torch.nn.Sequential(torch.nn.Linear(200, 100), torch.nn.Linear(100, 50))
+    path = tmp_path / "m.wcodec"
+    lt.save_file(model.state_dict(), path, verify=False)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0x10
+    path.write_bytes(data)
+    (name,) = {fault.tensor for fault in wcodec.open(path).faults()}
+    other = copy.deepcopy(model)
+    for parameter in other.parameters():
+        torch.nn.init.zeros_(parameter)
+    with pytest.raises(latens.CorruptError) as caught:
+        lt.load_state_dict(other, path)
+    assert name in str(caught.value) and caught.value.offset
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert not other.state_dict()[name].any()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_named_pipes_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for call in (lt.safe_open, lambda path: lt.load_state_dict(torch.nn.Linear(2, 2), path)):
+        with pytest.raises(latens.InvalidArgumentError, match="named pipe"):
+            call(tmp_path / "pipe")
 
 
 def test_views_of_complex_numbers(tmp_path):

@@ -97,11 +97,39 @@ def loader_with(settings):
     return ours.make_loader(BaseModelLoader)(config)
 
 
+def test_a_base_and_limits(tmp_path):
+    before = {"big": torch.randn(600, 600), "small": torch.randn(4, 2)}
+    now = {name: tensor + (tensor > 2) for name, tensor in before.items()}
+    base = tmp_path / "before.wcodec"
+    lt.save_file(before, base)
+    folder = tmp_path / "model"
+    folder.mkdir()
+    lt.save_file(now, folder / "a.wcodec", base=base, tools=lt.wcodec.Tools(predictors=["REFERENCE"]))
+    # One that has no base needs none.
+    lt.save_file({"other": torch.ones(3)}, folder / "b.wcodec")
+    now["other"] = torch.ones(3)
+    for lazy in (False, True):
+        found = dict(ours.weights(str(folder), lazy=lazy, base=base))
+        assert found.keys() == now.keys()
+        assert all(torch.equal(found[name] + 0, now[name]) for name in now)
+        loader = loader_with({"lazy": lazy, "base": str(base)})
+        got = loader.get_all_weights(types.SimpleNamespace(model=str(folder)), None)
+        assert all(torch.equal(tensor + 0, now[name]) for name, tensor in got)
+    part = ours.rows(str(folder / "a.wcodec"), "small", 1, 2, base=base)
+    assert torch.equal(part, now["small"][2:])
+    with pytest.raises(latens.InvalidArgumentError, match="a.wcodec: .*not the base"):
+        list(ours.weights(str(folder), base=folder / "b.wcodec"))
+    with pytest.raises(latens.LimitError, match="max_output"):
+        list(ours.weights(str(folder), base=base, lazy=False, max_output=1000))
+    with pytest.raises(latens.LimitError, match="max_output"):
+        ours.rows(str(folder / "a.wcodec"), "big", 0, 2, base=base, max_output=1000)
+
+
 def test_settings_of_the_loader():
-    for known in (None, {}, {"lazy": False, "threads": 1, "enable_weights_track": True}):
+    for known in (None, {}, {"lazy": False, "threads": 1, "base": "b", "max_output": 9, "enable_weights_track": True}):
         loader_with(known)
     for wrong in ({"lzay": False}, {"lazy": True, "junk": 1}, ["lazy"]):
-        with pytest.raises(latens.InvalidArgumentError, match="lazy, threads, enable_weights_track"):
+        with pytest.raises(latens.InvalidArgumentError, match="lazy, base, threads, max_output, max_alloc, enable_weights_track"):
             loader_with(wrong)
 
 
