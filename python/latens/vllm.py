@@ -92,11 +92,8 @@ def weights(
     return _weights(_files(folder), opening, lazy)
 
 
-def _open(path: str, opening: dict[str, Any]) -> Any:
+def _open(safe_open: Any, path: str, opening: dict[str, Any]) -> Any:
     """A file as `opening` says; its base is looked at only where the file has one."""
-    # First, for what it says where PyTorch is missing.
-    from .torch import safe_open
-
     if opening.get("base") is not None:
         without = {name: value for name, value in opening.items() if name != "base"}
         with safe_open(path, **without) as file:
@@ -111,11 +108,14 @@ def _open(path: str, opening: dict[str, Any]) -> Any:
 def _weights(
     paths: list[str], opening: dict[str, Any], lazy: bool, unused: Any = None
 ) -> Iterator[tuple[str, Any]]:
+    # First, for what it says where PyTorch is missing.
+    from .torch import safe_open
+
     from ._torch_lazy import LazyTensor, can_be_lazy
 
     lazy = lazy and can_be_lazy
     for path in paths:
-        file = _open(path, opening)
+        file = _open(safe_open, path, opening)
         for name in file.keys():
             if unused is not None and unused(name):
                 continue

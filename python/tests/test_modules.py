@@ -56,7 +56,7 @@ def test_modules_that_need_a_package_when_they_are_called():
     body = """
 for call in (lambda: latens.arrow.compress(3),
              lambda: latens.transformers.from_pretrained(None, sys.argv[0] or "."),
-             lambda: list(latens.vllm._weights(["x.wcodec"], 0, True)),
+             lambda: list(latens.vllm._weights(["x.wcodec"], {}, True)),
              lambda: latens.vllm.rows("x.wcodec", "w", 0, 1)):
     try:
         call()
