@@ -14,7 +14,7 @@ use std::ops::Range;
 pub(crate) const PARITY: u64 = 17;
 /// What the index has to a byte of parity, at least.
 const SHARE: usize = 16;
-/// Stretches that are looked through for flipped bits, at most: each takes about as long as 100 KiB of checksums.
+/// Stretches that are looked through for flipped bits, at most: that takes a step for each of their bits.
 const MOST_LOOKED_THROUGH: usize = 64;
 
 /// Bytes of the record behind so many of an index, which has one where it has sums.
@@ -47,17 +47,17 @@ pub(crate) fn mended(bytes: &[u8], crc: Option<u32>) -> Option<(Vec<u8>, Vec<Ran
     Some((index, places))
 }
 
-/// What the index differs by from its parity, at each place modulo the parity's length.
-fn changes(sums: Sums<'_>) -> Option<Vec<u8>> {
-    let (before, stated) = ending(sums.of)?;
-    Some(of(before)?.iter().zip(stated).map(|(a, b)| a ^ b).collect())
+/// What an index of this parity differs by from the stated one, at each place modulo their length.
+fn changes(right: &[u8], stated: &[u8]) -> Vec<u8> {
+    right.iter().zip(stated).map(|(a, b)| a ^ b).collect()
 }
 
 /// `bytes` with those bits put right that are together in a stretch, by its sum, and differ from the parity, or that are one
 /// alone; and where they are. What else is damaged stays.
 fn but_for_bits(bytes: &[u8]) -> Option<(Vec<u8>, Vec<Range<usize>>)> {
     let (sums, mut places) = (Sums::ending(bytes)?, Vec::new());
-    let (changes, mut index) = (changes(sums)?, bytes.to_vec());
+    let (before, stated) = ending(sums.of)?;
+    let (changes, mut index) = (changes(&of(before)?, stated), bytes.to_vec());
     for (start, length, difference) in sums.differences().take(MOST_LOOKED_THROUGH) {
         let found = flipped_bits(length, difference).map(|(bit, bits)| {
             let bytes = (u32::from(bits) << (bit % 8)).to_le_bytes();
@@ -80,12 +80,12 @@ fn but_for_bits(bytes: &[u8]) -> Option<(Vec<u8>, Vec<Range<usize>>)> {
 /// As [`mended`], of one place alone.
 fn but_for_one_place(bytes: &[u8], crc: Option<u32>) -> Option<(Vec<u8>, Range<usize>)> {
     let sums = Sums::ending(bytes)?;
-    let (before, _) = ending(sums.of)?;
+    let (before, stated) = ending(sums.of)?;
     let right = of(before)?;
     let has_crc = |index: &[u8]| crc.is_none_or(|crc| crc32(index) == crc);
     let is_it = |index: &[u8]| Sums::ending(index).is_some_and(Sums::prove) && has_crc(index);
     let mut index = bytes.to_vec();
-    let changes = changes(sums)?;
+    let changes = changes(&right, stated);
     if changes.iter().all(|&change| change == 0) {
         // What is damaged are the sums, of which nothing but the checksum tells.
         let place = bytes.len() - sums.content_len()..bytes.len();

@@ -1,4 +1,4 @@
-//! Small integers packed in words: plain INT4, GPTQ, AWQ, compressed-tensors, bitsandbytes.
+//! Small integers packed in words: plain INT4, GPTQ, AWQ, compressed-tensors, bitsandbytes, MLX.
 //!
 //! | where | bits | word | order | axis | sign |
 //! |---|---|---|---|---|---|
@@ -79,10 +79,10 @@ impl Packing {
 
     /// Words that hold whole symbols together: one, where these do not straddle its end.
     fn words_together(self) -> u64 {
-        match (self.straddles(), self.word) {
-            (false, _) => 1,
-            (true, _) if self.bits == 6 => 3,
-            (true, _) => self.bits.into(),
+        match self.bits {
+            3 | 6 => 3,
+            5 => 5,
+            _ => 1,
         }
     }
 
