@@ -82,6 +82,53 @@ fn large_tensors_are_near_order_0() {
     }
 }
 
+/// One row in so many is wide where the others are narrow: by a sample of rows that has one phase alone, each table would be
+/// for other symbols than it gets.
+#[test]
+fn rows_in_turn_are_near_order_0() {
+    let mut random = Random(43);
+    for (period, level) in [(2, 8), (2, 0), (8, 8), (64, 8)] {
+        let mut weights = |width: f64, half: f64| -> Vec<f64> {
+            let places = (0..ROWS * COLS).map(|i| (i / COLS, i % COLS));
+            let one = |(row, col): (usize, usize)| {
+                let wide = row.is_multiple_of(period) == (col > COLS / 2);
+                let width = if wide { width * 6.5 } else { width / 6.5 };
+                random.normal(width).round().clamp(-half, half - 1.0)
+            };
+            places.map(one).collect()
+        };
+        let int8 = weights(12.0, 128.0).into_iter().map(|w| (w as i8).cast_unsigned()).collect();
+        let int4 = weights(1.2, 8.0);
+        let int4 =
+            int4.as_chunks::<2>().0.iter().map(|[a, b]| (a + 8.0) as u8 | ((b + 8.0) as u8) << 4);
+        let (rows, cols) = (ROWS as u64, COLS as u64);
+        for tensors in [
+            vec![("w", "I8", vec![rows, cols], int8)],
+            vec![
+                ("l.weight_packed", "I32", vec![rows, cols / 8], int4.collect()),
+                ("l.weight_scale", "F16", vec![rows, 2], vec![0x3c; 4 * ROWS]),
+            ],
+        ] {
+            let tensors: Vec<_> = tensors
+                .iter()
+                .map(|(n, t, shape, bytes)| (*n, *t, &shape[..], bytes.clone()))
+                .collect();
+            let source = safetensors(&tensors);
+            let config = Config::default().level(level);
+            let file =
+                compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
+            assert!(file.len() <= source.len() + source.len() / 1000 + 4096, "{period}, {level}");
+            let found = Reader::open(file, Limits::default()).unwrap().inspect(0).unwrap();
+            let above = found.bits_per_weight() - found.order0_entropy;
+            println!(
+                "one in {period}, level {level}, {}: {above:.4} bits above order 0",
+                tensors[0].1
+            );
+            assert!(above <= MOST, "{period}, {level}, {}: {above}", tensors[0].1);
+        }
+    }
+}
+
 /// Weights of 5 and of 6 bits, of which every one occurs and most of them rarely.
 #[test]
 fn symbols_of_few_bits_have_escapes() {

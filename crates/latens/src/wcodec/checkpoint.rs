@@ -31,7 +31,7 @@ pub(super) use detect::{Neighbours, tells_nothing, told_cols, view as told_view,
 pub use detect::{Siblings, scale_block};
 pub use format::Format;
 pub(super) use packings::all_matched;
-pub use quantization::Quantization;
+pub use quantization::{LayerQuantization, Quantization};
 pub(super) use safetensors::{LONGEST_HEADER, metadata_of};
 pub(crate) use segments::LONGEST_PADDING;
 pub use segments::Segment;

@@ -21,6 +21,7 @@ pub(crate) mod part;
 pub(crate) mod plan;
 pub(crate) mod plane;
 pub(crate) mod repeats;
+pub(crate) mod sample;
 pub(crate) mod sources;
 pub(crate) mod stacked;
 pub(crate) mod streams;

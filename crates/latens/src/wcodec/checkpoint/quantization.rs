@@ -1,6 +1,7 @@
 //! What the metadata of a checkpoint says of its quantisation: `quantization_config` in the
 //! header's metadata or in `config.json`, there also `quantization` (MLX), or `quantize_config.json`. All of it is a hint.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_core::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -18,6 +19,17 @@ pub struct Quantization {
     pub method: Option<String>,
     /// `pack-quantized`, `int-quantized`, `gemm`, …
     pub format: Option<String>,
+    /// Bits a weight.
+    pub bits: Option<u64>,
+    /// Weights that share a scale.
+    pub group_size: Option<u64>,
+    /// Layers that MLX quantises otherwise, by the names of their modules. Files do not keep them.
+    pub layers: BTreeMap<String, LayerQuantization>,
+}
+
+/// What is known of a layer that is quantised otherwise than most; what is not said of it is as of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LayerQuantization {
     /// Bits a weight.
     pub bits: Option<u64>,
     /// Weights that share a scale.
@@ -53,10 +65,20 @@ impl Quantization {
         // Whatever was read before an error is as good a hint as without one.
         let _ = walk.deserialize(&mut serde_json::Deserializer::from_slice(text));
         if mixed && found.method.is_none() {
-            // MLX's layers have settings of their own by name, and these cannot be told from shapes.
-            (found.bits, found.group_size) = (None, None);
+            // Of MLX, where these are of the layers that are not named.
+            let (all, layers) = by_layers(text);
+            (found.bits, found.group_size, found.layers) = (all.bits, all.group_size, layers);
         }
         found
+    }
+
+    /// What is known of a layer.
+    pub(in crate::wcodec) fn of_layer(&self, name: &str) -> LayerQuantization {
+        let own = self.layers.get(name).copied().unwrap_or_default();
+        LayerQuantization {
+            bits: own.bits.or(self.bits),
+            group_size: own.group_size.or(self.group_size),
+        }
     }
 
     /// As the index of a file keeps it.
@@ -79,6 +101,7 @@ impl Quantization {
             format: text(&record.format),
             bits: number(record.bits),
             group_size: number(record.group_size),
+            layers: BTreeMap::new(),
         }
     }
 
@@ -99,6 +122,43 @@ impl Quantization {
         self.format = self.format.take().or(other.format);
         self.bits = self.bits.or(other.bits);
         self.group_size = self.group_size.or(other.group_size);
+        if self.layers.is_empty() {
+            self.layers = other.layers;
+        }
+    }
+}
+
+/// What MLX says of most layers, and of those that have settings of their own, in an object by their name.
+fn by_layers(text: &[u8]) -> (LayerQuantization, BTreeMap<String, LayerQuantization>) {
+    let (mut all, mut layers) = (LayerQuantization::default(), BTreeMap::new());
+    // Whatever was read before an error is a hint.
+    let _ = Json::new(text).members(|key, value| {
+        if all.set(&key, value) {
+            return Ok(());
+        }
+        let mut layer = LayerQuantization::default();
+        let _ = value.members(|key, value| {
+            layer.set(&key, value);
+            Ok(())
+        });
+        if layer != LayerQuantization::default() {
+            layers.insert(key, layer);
+        }
+        Ok(())
+    });
+    (all, layers)
+}
+
+impl LayerQuantization {
+    /// Takes a member that tells something; whether it did.
+    fn set(&mut self, key: &str, value: Json<'_>) -> bool {
+        let to = match Field::of(key) {
+            Some(Field::Bits) => &mut self.bits,
+            Some(Field::GroupSize) => &mut self.group_size,
+            _ => return false,
+        };
+        *to = value.parse().ok();
+        true
     }
 }
 
@@ -225,21 +285,34 @@ mod tests {
             format: Some("pack-quantized".to_owned()),
             bits: Some(4),
             group_size: Some(128),
+            ..Quantization::default()
         };
         assert_eq!(found, want);
         assert_eq!(Quantization::from_json(b"{\"bits\":2").bits, Some(2));
         assert_eq!(Quantization::from_json(b"[]"), Quantization::default());
+    }
+
+    #[test]
+    fn layers_may_have_their_own() {
         let mlx = |more: &str| {
             let text = format!(r#"{{"quantization":{{"group_size":64,"bits":4{more}}}}}"#);
-            let found = Quantization::from_files(Some(text.into_bytes()), None);
-            (found.bits, found.group_size)
+            Quantization::from_files(Some(text.into_bytes()), None)
         };
-        assert_eq!(mlx(""), (Some(4), Some(64)));
-        assert_eq!(
-            mlx(r#","mode":"affine","head":{"bits":4,"group_size":64}"#),
-            (Some(4), Some(64))
-        );
-        assert_eq!(mlx(r#","model.head":{"bits":8,"group_size":64}"#), (None, None));
-        assert_eq!(mlx(r#","model.head":{"group_size":32}"#), (None, None));
+        let of =
+            |bits, group_size| LayerQuantization { bits: Some(bits), group_size: Some(group_size) };
+        for more in ["", r#","mode":"affine","head":{"bits":4,"group_size":64}"#] {
+            assert_eq!(mlx(more).of_layer("head"), of(4, 64));
+        }
+        let mixed =
+            mlx(r#","model.head":{"bits":8,"group_size":32},"model.gate":{"bits":6},"x":false"#);
+        assert_eq!((mixed.bits, mixed.group_size), (Some(4), Some(64)));
+        assert_eq!(mixed.of_layer("model.head"), of(8, 32));
+        assert_eq!(mixed.of_layer("model.gate"), of(6, 64));
+        assert_eq!(mixed.of_layer("x"), of(4, 64));
+        // Named first, and of all not at all.
+        let first = br#"{"head":{"bits":8,"group_size":32},"gate":{"bits":6},"group_size":64}"#;
+        let first = Quantization::from_json(first);
+        assert_eq!((first.bits, first.of_layer("head")), (None, of(8, 32)));
+        assert_eq!(first.of_layer("gate"), of(6, 64));
     }
 }

@@ -4,6 +4,7 @@ mod sums;
 
 use crate::wcodec::class::Blocks;
 use crate::wcodec::encode::matrix::Window;
+use crate::wcodec::encode::sample::Sample;
 use crate::wcodec::encode::sources::Near;
 use crate::wcodec::layout::class_rule::MAX_SOURCES;
 use latens_kernels::dispatch::Present;
@@ -83,8 +84,8 @@ pub(crate) struct Gauge {
     pub(crate) sizes: usize,
     /// log2 of the levels in an octave.
     pub(crate) fraction: u32,
-    /// Only one row in so many counts for columns; none where this is 0.
-    pub(crate) every: usize,
+    /// The rows that count for columns; none where they are all alike.
+    pub(crate) for_cols: Option<Sample>,
 }
 
 /// Finds levels of rows and of columns that together explain the symbols best, roughly.
@@ -138,7 +139,7 @@ impl<'g> Fit<'g> {
 
     /// What the rows of a window say, with the sources of their blocks.
     pub(crate) fn rows(&mut self, window: &Window<'_>, near: &Near) -> Seen {
-        self.seen.cols.resize(if self.gauge.every > 0 { self.gauge.cols } else { 0 }, 0.0);
+        self.seen.cols.resize(self.gauge.for_cols.map_or(0, |_| self.gauge.cols), 0.0);
         let sizes = if self.gauge.blocks.is_some() { self.gauge.sizes } else { 0 };
         let levels = near.levels.get(..sizes).unwrap_or_default();
         let zero = near.zero.as_ref().filter(|_| self.gauge.blocks.is_some());
@@ -146,7 +147,7 @@ impl<'g> Fit<'g> {
         // Where the values are that runs, or centres and factors by column, are made of.
         let mut made = [usize::MAX; MOST_OF_BLOCKS];
         for (r, symbols) in window.each() {
-            let for_columns = self.gauge.every > 0 && r.is_multiple_of(self.gauge.every);
+            let for_columns = self.gauge.for_cols.is_some_and(|sample| sample.has(r));
             if !levels.is_empty() || zero.is_some() {
                 let mut from = [0; MOST_OF_BLOCKS];
                 from.iter_mut().zip(levels.iter().chain(zero)).for_each(|(f, b)| *f = b.row(r));
@@ -282,7 +283,7 @@ impl Gauge {
             cols.iter_mut().zip(some).for_each(|(sum, more)| *sum += more);
             row_means.extend_from_slice(of_rows);
         }
-        let of_cols = (self.every / every.max(1)).max(1);
+        let of_cols = self.for_cols.map_or(1, |sample| (sample.every() / every.max(1)).max(1));
         #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
         let counted = row_means.len().div_ceil(of_cols).max(1) as f32;
         let steps = f32::from(1u8 << self.fraction);

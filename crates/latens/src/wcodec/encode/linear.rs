@@ -1,6 +1,7 @@
 //! Weights of LINEAR: least squares for each column over rows of like size.
 
 use crate::error::Result;
+use crate::wcodec::encode::sample::Sample;
 use crate::wcodec::predictor::linear::{MAX_COLS, MAX_REACH, WEIGHT_BITS, WEIGHT_OFFSET, Weights};
 use latens_kernels::dispatch::{Present, Work};
 
@@ -36,7 +37,8 @@ pub(crate) fn fit(
     let mut sums = vec![0f32; reach * cols];
     let mut errors = vec![0f32; cols];
     let present = Present::in_use();
-    for (i, row) in symbols.chunks(cols).step_by(rows.div_ceil(ROWS)).enumerate() {
+    let chosen = Sample::new(rows, rows.div_ceil(ROWS)).within(0..rows);
+    for (i, row) in chosen.filter_map(|row| symbols.chunks(cols).nth(row)).enumerate() {
         if i % ASKED == 0 {
             ask()?;
         }

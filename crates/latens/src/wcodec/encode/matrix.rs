@@ -5,6 +5,7 @@ use crate::spare;
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::cost::{self, Histogram};
+use crate::wcodec::encode::sample::Sample;
 use std::ops::Range;
 
 /// Bits of symbols of which there are few: tables of counts are small, and each is a bit in a word.
@@ -25,32 +26,35 @@ pub(crate) struct Matrix<'a> {
     pub(crate) crew: Crew<'a>,
 }
 
-/// Some rows of a matrix, one after the other or one in so many.
+/// Some rows of a matrix, one after the other or those of a sample.
 pub(crate) struct Window<'w> {
     /// From the first one on to the first that is not in it.
     pub(crate) rows: Range<usize>,
     /// Those that count, or all of them.
     symbols: &'w [u8],
     cols: usize,
-    /// One row in so many of the matrix counts.
-    every: usize,
-    /// One row in so many of `symbols` does.
-    step: usize,
+    /// Which rows of the matrix count.
+    sample: Sample,
+    /// Whether `symbols` are these alone.
+    apart: bool,
 }
 
 impl<'w> Window<'w> {
     /// The rows that count, with their numbers.
     pub(crate) fn each(&self) -> impl Iterator<Item = (usize, &'w [u8])> + use<'w> {
-        let (first, every) = (self.rows.start, self.every);
-        let rows = self.symbols.chunks(self.cols.max(1)).step_by(self.step);
-        rows.enumerate().map(move |(i, row)| (first + i * every, row))
+        let (symbols, starts) = self.starts();
+        let cols = self.cols;
+        starts.map(move |(r, start)| {
+            let row = symbols.get(start..).unwrap_or_default();
+            (r, row.get(..cols).unwrap_or(row))
+        })
     }
 
     /// The numbers of the rows that count, and where they begin in all symbols, which come with them.
     pub(crate) fn starts(&self) -> (&'w [u8], impl Iterator<Item = (usize, usize)> + use<'w>) {
-        let (first, every, apart) = (self.rows.start, self.every, self.step * self.cols.max(1));
-        let starts = (0..self.symbols.len()).step_by(apart.max(1)).enumerate();
-        (self.symbols, starts.map(move |(i, start)| (first + i * every, start)))
+        let (first, cols, apart) = (self.rows.start, self.cols, self.apart);
+        let rows = self.sample.within(self.rows.clone()).enumerate();
+        (self.symbols, rows.map(move |(i, r)| (r, if apart { i } else { r - first } * cols)))
     }
 }
 
@@ -87,7 +91,12 @@ impl Matrix<'_> {
         Ok(all)
     }
 
-    /// Calls `f` with windows of one row in so many, begun in order, and what the thread that does so has
+    /// Its rows, or one in so many.
+    pub(crate) fn sample(&self, every: usize) -> Sample {
+        Sample::new(self.rows(), every)
+    }
+
+    /// Calls `f` with windows of the sample of one row in so many, begun in order, and what the thread that does so has
     /// of its own; comes back with all of that, in no order.
     pub(crate) fn windows<S: Send>(
         &self,
@@ -95,7 +104,7 @@ impl Matrix<'_> {
         make: impl Fn() -> S + Sync,
         f: impl Fn(&mut S, Window<'_>) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
-        let (cols, rows) = (self.cols.max(1), self.rows());
+        let (cols, rows, sample) = (self.cols.max(1), self.rows(), self.sample(every));
         let apart = every > 1 && every * cols >= BETWEEN && self.symbols.held().is_none();
         let at_once = match apart {
             true => (APART / cols).max(1) * every,
@@ -108,15 +117,14 @@ impl Matrix<'_> {
             let span = |rows: Range<usize>| rows.start * cols..(rows.end * cols).min(self.len());
             let symbols = if apart {
                 packed.clear();
-                for row in (first..end).step_by(every) {
+                for row in sample.within(first..end) {
                     packed.extend_from_slice(self.symbols.get(span(row..row + 1), buffer)?);
                 }
                 &packed[..]
             } else {
                 self.symbols.get(span(first..end), buffer)?
             };
-            let step = if apart { 1 } else { every };
-            f(own, Window { rows: first..end, symbols, cols, every, step })
+            f(own, Window { rows: first..end, symbols, cols, sample, apart })
         };
         let make = || (make(), Vec::new(), Vec::new());
         let all = self.crew.each(rows.div_ceil(at_once), make, window)?;

@@ -13,6 +13,7 @@ use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
 use crate::wcodec::encode::merge::BySum;
 use crate::wcodec::encode::part::MOST_KEPT;
+use crate::wcodec::encode::sample::Sample;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::class_rule::ClassRule;
 use counts::Tally;
@@ -46,7 +47,7 @@ pub(crate) fn by_sum(
     every: usize,
     tallies: &Tallies,
 ) -> Result<Sums> {
-    by_sum_without(matrix, sources, rule, every, usize::MAX, tallies)
+    by_sum_without(matrix, sources, rule, every, None, tallies)
 }
 
 /// The same of all rows, `sample` being of one in `step`: these are not counted again.
@@ -57,7 +58,7 @@ pub(crate) fn rest_by_sum(
     (sample, step): (Sums, usize),
     tallies: &Tallies,
 ) -> Result<Sums> {
-    let rest = by_sum_without(matrix, sources, rule, 1, step, tallies)?;
+    let rest = by_sum_without(matrix, sources, rule, 1, Some(matrix.sample(step)), tallies)?;
     let (mut maps, mut more) = (sample.maps, rest.maps);
     if maps.len() < more.len() {
         std::mem::swap(&mut maps, &mut more);
@@ -73,13 +74,13 @@ pub(crate) fn rest_by_sum(
     Ok(Sums { maps, scale: 1.0 })
 }
 
-/// As [`by_sum`], without one row in `left_out`.
+/// As [`by_sum`], without the rows of `left_out`.
 fn by_sum_without(
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
     rule: &ClassRule,
     every: usize,
-    left_out: usize,
+    left_out: Option<Sample>,
     tallies: &Tallies,
 ) -> Result<Sums> {
     let pass = Pass::new(matrix, sources, rule, left_out);

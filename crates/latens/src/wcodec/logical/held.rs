@@ -9,6 +9,7 @@ use crate::wcodec::open_index::Doubt;
 use crate::wcodec::reader::Reader;
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// What the index says of a tensor, as a checkpoint has it.
 pub(super) fn info<S: ReadAt>(reader: &Reader<S>, number: usize) -> Option<TensorInfo> {
@@ -38,8 +39,13 @@ pub(super) struct Held<'a, S: ReadAt> {
 }
 
 /// What is known where nobody says anything.
-static NOTHING: Quantization =
-    Quantization { method: None, format: None, bits: None, group_size: None };
+static NOTHING: Quantization = Quantization {
+    method: None,
+    format: None,
+    bits: None,
+    group_size: None,
+    layers: BTreeMap::new(),
+};
 
 impl<'a, S: ReadAt> Held<'a, S> {
     pub(super) fn by(reader: &'a Reader<S>) -> Self {

@@ -2,7 +2,7 @@
 //!
 //! * affine: a weight is its code times the scale and a bias, `X.biases`, of the scales' shape; 2, 4 or 8 bits, or 3, 5 or 6,
 //!   which straddle the ends of words. Shapes tell the bits of a group, not of a weight: that is what `quantization`
-//!   says in `config.json`, where it says the same of all layers.
+//!   says in `config.json`, of all layers or of one by its name.
 //! * `mxfp4`, `nvfp4`, `mxfp8`: scales are U8, of 32, 16 and 32 codes of floats.
 
 use super::{Axis, BitOrder, Dtype, Neighbours, Packing, Sign, TensorInfo, View};
@@ -18,7 +18,8 @@ pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     }
     let bits = match names.shape(&format!("{base}.biases")) {
         Some(biases) => {
-            let (bits, group) = (names.quantization().bits?, names.quantization().group_size?);
+            let told = names.quantization().of_layer(base);
+            let (bits, group) = (told.bits?, told.group_size?);
             (biases == scales.shape && bits.checked_mul(group) == Some(bits_of_group))
                 .then_some(bits)
         }

@@ -294,7 +294,15 @@ fn mlx() {
         (r#"{"quantization":{"group_size":32,"bits":8}}"#, packed(8)),
         (r#"{"quantization":{"group_size":128,"bits":2}}"#, packed(2)),
         (r#"{"quantization":{"group_size":128,"bits":4}}"#, word),
-        (r#"{"quantization":{"group_size":64,"bits":4,"b":{"group_size":64,"bits":8}}}"#, word),
+        (
+            r#"{"quantization":{"group_size":64,"bits":4,"b":{"group_size":64,"bits":8}}}"#,
+            packed(4),
+        ),
+        (
+            r#"{"quantization":{"group_size":64,"bits":4,"a":{"group_size":32,"bits":8}}}"#,
+            packed(8),
+        ),
+        (r#"{"quantization":{"group_size":64,"bits":4,"a":{"group_size":64,"bits":8}}}"#, word),
         (r#"{"quantization":{"bits":4}}"#, word),
         ("{}", word),
     ] {

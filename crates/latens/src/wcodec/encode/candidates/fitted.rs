@@ -56,7 +56,7 @@ pub(super) fn fitted(
             },
             blocks: with_blocks.then(|| sources.typical.first().copied().unwrap_or(0)),
             fraction,
-            every: if rows >= 2 { of_cols } else { 0 },
+            for_cols: (rows >= 2).then(|| matrix.sample(of_cols)),
             sizes: hints.sizes(),
         });
     }

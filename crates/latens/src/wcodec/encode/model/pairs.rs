@@ -1,11 +1,11 @@
 //! Pairs of symbols of four bits, coded as one.
 
-use super::{Modelling, Paired, finer};
+use super::{FINE, LOSS_AND_SMALL_GROUPS, Modelling, Paired, finer};
 use crate::wcodec::encode::bank::Bank;
-use crate::wcodec::encode::cost::Histogram;
+use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::plan::Plan;
-use crate::wcodec::encode::symbols::{DirectConfig, MANY};
+use crate::wcodec::encode::symbols::{DirectConfig, MANY, small_groups};
 use crate::wcodec::layout::table::Factors;
 use crate::wcodec::order::Order;
 
@@ -97,7 +97,7 @@ impl Modelling {
             };
         }
         let slack = config.pairs_slack * if stacked_rows.is_some() { OF_STACKED } else { 1.0 };
-        let most = single * (1.0 + slack);
+        let most = (single * (1.0 + slack)).min(above_order_0(&explained.whole, n).max(single));
         let (escape, before) = (rarest(&explained.whole), bank.len());
         let mut made = |table_bits, escape, best: Option<(&Plan, f64)>| {
             let kept = bank.take_from(before);
@@ -130,6 +130,15 @@ impl Modelling {
         }
         Some(Coded { plan, table_bits, pairs: true, order, stacked_rows })
     }
+}
+
+/// What so many symbols may take, where they are many: with groups a hundredth of a bit above order 0.
+fn above_order_0(whole: &Histogram, n: usize) -> f64 {
+    if n < FINE {
+        return f64::INFINITY;
+    }
+    let (least, symbols) = (cost::entropy(whole), n as f64);
+    least + (LOSS_AND_SMALL_GROUPS - small_groups(least / symbols)) * symbols
 }
 
 /// The pair of the rarest symbol with itself.

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::wcodec::class::{RowSums, Terms};
 use crate::wcodec::encode::matrix::{Matrix, Window};
 use crate::wcodec::encode::merge::BySum;
+use crate::wcodec::encode::sample::Sample;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::layout::class_rule::ClassRule;
 
@@ -20,8 +21,8 @@ pub(super) struct Pass<'p> {
     rule: &'p ClassRule,
     cols: usize,
     bits: u32,
-    /// One row in so many was counted before.
-    left_out: usize,
+    /// What was counted before.
+    left_out: Option<Sample>,
     strips: Option<Strips>,
     /// Whether zero points change every few columns.
     narrow: bool,
@@ -62,7 +63,7 @@ impl<'p> Pass<'p> {
         matrix: Matrix<'_>,
         sources: &'p Sources<'p>,
         rule: &'p ClassRule,
-        left_out: usize,
+        left_out: Option<Sample>,
     ) -> Self {
         let Matrix { cols, bits, .. } = matrix;
         let narrow = rule.zero.as_ref().is_some_and(|zero| zero.block_cols < FEW);
@@ -73,8 +74,7 @@ impl<'p> Pass<'p> {
 
     /// Counts the rows of a window.
     pub(super) fn window(&self, counting: &mut Counting, window: &Window<'_>) -> Result<()> {
-        // No row 0 is left out where none is.
-        let left_out = |r: usize| self.left_out < usize::MAX && r.is_multiple_of(self.left_out);
+        let left_out = |r: usize| self.left_out.is_some_and(|sample| sample.has(r));
         let Counting { own, sorted, used, seen, near, row: known } = counting;
         let terms = self.sources.near(window.rows.clone(), near)?.terms(self.rule);
         if let Some(strips) = &self.strips {
