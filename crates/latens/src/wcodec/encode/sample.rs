@@ -28,7 +28,7 @@ impl Sample {
         let rows = self.rows.saturating_sub(first).min(self.every) as u64;
         #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
         let place = u64::from((stretch as u32).wrapping_add(1).wrapping_mul(PLACES));
-        first + usize::try_from(place * rows >> 32).unwrap_or(0)
+        first + usize::try_from((place * rows) >> 32).unwrap_or(0)
     }
 
     /// Whether a row is in it.
