@@ -23,7 +23,7 @@ mod q4_k;
 mod q5_k;
 mod q6_k;
 mod q8_0;
-mod straddling;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod wire;

@@ -33,11 +33,20 @@ impl PartDecoder<'_> {
         if packing.is_pairs() && self.pairs() {
             return self.groups_of(group, out, one, Target::Pairs, fetch, scratch);
         }
+        let as_pairs = packing.packs_pairs() && self.pairs();
+        let (a_byte, into) = if as_pairs { (2, Target::Pairs) } else { (1, Target::Symbols) };
         let mut symbols = std::mem::take(&mut scratch.symbols);
-        symbols.resize(packing.symbols_in(out.len()), 0);
-        let done = self.groups_of(group, &mut symbols, elements, Target::Symbols, fetch, scratch);
-        if done.is_ok() {
-            packing.pack_into(&symbols, cols, out);
+        let bytes = packing.symbols_in(out.len()) / a_byte;
+        // What is there is written over.
+        if symbols.len() < bytes {
+            symbols.resize(bytes, 0);
+        }
+        let (symbols_of, one) = (&mut symbols[..bytes], elements / a_byte);
+        let done = self.groups_of(group, symbols_of, one, into, fetch, scratch);
+        match done.is_ok() {
+            true if as_pairs => packing.pack_pairs(symbols_of, out),
+            true => packing.pack_into(symbols_of, cols, out),
+            false => {}
         }
         scratch.symbols = symbols;
         done.map_err(|stopped| Stopped { changed: 0, ..stopped })

@@ -13,7 +13,7 @@ use super::super::dtype::Dtype;
 use super::matrix;
 use super::nibbles::{self, NibbleOrder};
 use super::parts::Sign;
-use super::straddling;
+use super::stream::{self, columns};
 
 /// Which symbol of a word comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,6 +75,11 @@ impl Packing {
     /// Whether symbols straddle the ends of words.
     fn straddles(self) -> bool {
         matches!(self.bits, 3 | 5 | 6)
+    }
+
+    /// Whether symbols come one after the other in the bits of words along their axis, and are neither nibbles nor bytes.
+    fn is_stream(self) -> bool {
+        self.order == BitOrder::LowFirst && matches!(self.bits, 2 | 3 | 5 | 6)
     }
 
     /// Words that hold whole symbols together: one, where these do not straddle its end.
@@ -161,7 +166,7 @@ impl Packing {
                     self.unpack_rows(words, cols, out);
                 }
             }
-            Axis::Columns if self.straddles() => straddling::unpack(bytes, self.bits, out),
+            Axis::Columns if self.is_stream() => stream::unpack(bytes, self.bits, out),
             Axis::Columns => {
                 let fast = self.nibble_order().map_or(0, |order| {
                     let fast = bytes.len() / 4 * 4;
@@ -183,7 +188,7 @@ impl Packing {
 
     /// As [`Packing::pack`], into `out`, which is as long as what that gives.
     pub(crate) fn pack_into(self, symbols: &[u8], cols: usize, out: &mut [u8]) {
-        if self.nibble_order().is_none() || self.word != 4 {
+        if !self.is_stream() && (self.nibble_order().is_none() || self.word != 4) {
             out.fill(0);
         }
         self.pack_onto_zeros(symbols, cols, out);
@@ -203,6 +208,16 @@ impl Packing {
         (self.bits, self.order, self.axis) == (4, BitOrder::LowFirst, Axis::Columns)
     }
 
+    /// Whether [`Packing::pack_pairs`] can be.
+    pub(crate) fn packs_pairs(self) -> bool {
+        self.is_stream() && self.axis == Axis::Columns && self.bits < 4
+    }
+
+    /// The bytes of pairs of neighbours, the first one in the lower half of a byte, into `out`, which is as long as they are.
+    pub(crate) fn pack_pairs(self, pairs: &[u8], out: &mut [u8]) {
+        stream::pack_pairs(pairs, self.bits, out);
+    }
+
     fn pack_onto_zeros(self, symbols: &[u8], cols: usize, out: &mut [u8]) {
         match self.axis {
             Axis::Rows => {
@@ -213,7 +228,7 @@ impl Packing {
                     self.pack_rows(symbols, cols, words);
                 }
             }
-            Axis::Columns if self.straddles() => straddling::pack(symbols, self.bits, out),
+            Axis::Columns if self.is_stream() => stream::pack(symbols, self.bits, out),
             Axis::Columns => {
                 let fast = self.nibble_order().map_or(0, |order| {
                     let fast = out.len() / 4 * 4;
@@ -262,8 +277,8 @@ impl Packing {
         if let (4, Some(order)) = (self.word, self.nibble_order()) {
             return nibbles::unpack_rows(words, order, out);
         }
-        if self.straddles() {
-            return straddling::unpack_rows(words, self.word, self.bits, cols, out);
+        if self.is_stream() {
+            return columns::unpack_rows(words, self.word, self.bits, cols, out);
         }
         let (word, mask) = (usize::from(self.word), self.mask());
         for (k, row) in out.chunks_exact_mut(cols).enumerate() {
@@ -278,8 +293,8 @@ impl Packing {
         if let (4, Some(order)) = (self.word, self.nibble_order()) {
             return nibbles::pack_rows(symbols, order, out);
         }
-        if self.straddles() {
-            return straddling::pack_rows(symbols, self.word, self.bits, cols, out);
+        if self.is_stream() {
+            return columns::pack_rows(symbols, self.word, self.bits, cols, out);
         }
         let (word, mask) = (usize::from(self.word), self.mask());
         for (k, row) in symbols.chunks_exact(cols).enumerate() {
