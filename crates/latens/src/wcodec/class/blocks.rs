@@ -105,6 +105,33 @@ impl Blocks {
         })
     }
 
+    /// Those of several sources, all of which add to the same sums: blocks that are alike become one.
+    pub(crate) fn joined(all: Vec<Self>) -> Vec<Self> {
+        let mut joined: Vec<Self> = Vec::with_capacity(all.len());
+        for blocks in all {
+            match joined.iter_mut().find(|other| other.is_alike(&blocks)) {
+                Some(other) => other.add(&blocks.values),
+                None => joined.push(blocks),
+            }
+        }
+        joined
+    }
+
+    /// Whether blocks of the same numbers have the same symbols.
+    fn is_alike(&self, other: &Self) -> bool {
+        let of = |blocks: &Self| {
+            let Self { first, block_rows, block_cols, stride, .. } = *blocks;
+            (first, block_rows, block_cols, stride)
+        };
+        of(self) == of(other) && self.row_map.is_none() && other.row_map.is_none()
+    }
+
+    /// Adds to the values, which are 0 where there are none.
+    fn add(&mut self, values: &[i16]) {
+        self.values.resize(self.values.len().max(values.len()), 0);
+        self.values.iter_mut().zip(values).for_each(|(sum, &v)| *sum = sum.saturating_add(v));
+    }
+
     /// Where the values of a row begin.
     pub(crate) fn row(&self, row: usize) -> usize {
         let block_row = match &self.row_map {

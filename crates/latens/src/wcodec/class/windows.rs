@@ -128,12 +128,18 @@ impl Windows {
         step: usize,
         out: &mut [u16],
     ) {
-        let a_row = (self.cols.len() / LANES).max(1);
-        let rows = (first..).zip(out.chunks_mut(a_row));
+        let mut a_row = (self.cols.len() / LANES).max(1);
         let ([blocks], None) = (&*terms.levels, &terms.zero) else {
+            let rows = (first..).zip(out.chunks_mut(a_row));
             return rows.for_each(|(row, out)| self.starts(terms, row, step, out));
         };
         // By far the most common: what is the same in all rows is done once.
+        let whole = blocks.stride * (coded(blocks.block_cols, step) / LANES) == a_row;
+        if whole && blocks.rows_follow() && terms.rule.rows.is_empty() {
+            // All of them are as one.
+            a_row = out.len().max(1);
+        }
+        let rows = (first..).zip(out.chunks_mut(a_row));
         let mut next = blocks.row(first);
         let mut from = |row: usize| {
             let from = if blocks.rows_follow() { next } else { blocks.row(row) };

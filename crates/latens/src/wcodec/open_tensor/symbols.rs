@@ -46,7 +46,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let zero = rule.zero.as_ref().map(|s| blocks(s, true)).transpose()?;
         let windows = Windows::of(symbols);
         let back = symbols.order.as_ref().and_then(Order::back);
-        Ok(Rules { levels, zero, windows, back })
+        Ok(Rules { levels: Blocks::joined(levels), zero, windows, back })
     }
 
     /// The numbers of a source of part `before`.

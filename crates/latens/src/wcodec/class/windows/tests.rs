@@ -73,3 +73,32 @@ fn windows_hold_the_classes() {
     }
     assert_eq!((sliding, by_level), (132, 44));
 }
+
+/// Rows that have no levels of their own begin where each of them does alone, whatever comes of their blocks.
+#[test]
+fn rows_without_levels_begin_where_each_does() {
+    for (step, width) in [1, 2].into_iter().flat_map(|step| [64, 128, 192, 96].map(|w| (step, w))) {
+        let (cols, (of_levels, levels_of)) = (COLS / step, source(width, 3));
+        let rule = ClassRule {
+            rows: Vec::new(),
+            cols: Vec::new(),
+            bias: 120,
+            levels: vec![of_levels],
+            zero: None,
+            maps: vec![std::array::from_fn(|i| u8::try_from(i / 40).unwrap())],
+        };
+        let terms = Terms { rule: &rule, levels: vec![levels_of].into(), zero: None };
+        let Some(windows) = Windows::new(&rule, step, cols) else { continue };
+        let a_row = cols / LANES;
+        // Beyond the third row there are no values.
+        let mut each = vec![0; 4 * a_row];
+        for (row, starts) in each.chunks_mut(a_row).enumerate() {
+            windows.starts_of_rows(&terms, row, step, starts);
+        }
+        for first in 0..4 {
+            let mut starts = vec![0; (4 - first) * a_row];
+            windows.starts_of_rows(&terms, first, step, &mut starts);
+            assert_eq!(starts, each[first * a_row..], "{step}, {width}, from {first}");
+        }
+    }
+}
