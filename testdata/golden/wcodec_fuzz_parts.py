@@ -187,7 +187,7 @@ def random_coding(draw, bits, rows, cols, room, own, of_bytes=False):
     transform = rng.random() < (0.3 if bits < 5 else 0.45)
     predict = transform or codec == BITPLANE or rng.random() < 0.5
     classes = rng.random() < 0.6 and not (codec == DIRECT and transform)
-    pairs = not transform and codec == DIRECT and bits in (2, 4) and rng.random() < 0.8
+    pairs = not transform and codec == DIRECT and bits in (2, 3, 4) and rng.random() < 0.8
     recut = None
     if rng.random() < 0.3:
         whole = [d for d in range(1, count + 1) if count % d == 0]

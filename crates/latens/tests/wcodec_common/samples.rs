@@ -314,8 +314,9 @@ pub fn small() -> Vec<(String, Vec<u8>)> {
     all.map(|s| (s.name.to_owned(), s.compress())).collect()
 }
 
-/// Codes that straddle words, as one stream of bits: GPTQ's of three bits, along rows, and MLX's of six, along columns.
-fn straddling(rows: u64) -> [Sample; 2] {
+/// Codes that straddle words, as one stream of bits: GPTQ's of three bits, along rows, and MLX's of six and of three, along
+/// columns, the latter so many that they are coded in pairs.
+fn straddling(rows: u64) -> [Sample; 3] {
     let r = &mut Random(41);
     let mut code = |bits: u32, width: f64| {
         let half = f64::from(1u32 << (bits - 1));
@@ -350,16 +351,21 @@ fn straddling(rows: u64) -> [Sample; 2] {
             ("l.scales", "F16", &[4, outputs], f16(&mut Random(43), 4 * outputs)),
         ],
     );
-    let mlx = one(
-        "mlx-6-bits",
-        &[
-            ("l.weight", "U32", &[rows, 12], codes),
-            ("l.scales", "F16", &[rows, 1], f16(&mut Random(47), rows)),
-            ("l.biases", "F16", &[rows, 1], f16(&mut Random(53), rows)),
-        ],
-    );
-    let beside = Quantization { bits: Some(6), group_size: Some(64), ..Quantization::default() };
-    [gptq, Sample { beside, ..mlx }]
+    let pairs = words(3, 96 * rows).concat();
+    let mlx = |name, bits, words: u64, codes| {
+        let blocks = words * 32 / bits / 64;
+        let numbers = |seed| f16(&mut Random(seed), blocks * rows);
+        let weight = ("l.weight", "U32", &[rows, words][..], codes);
+        let shape = [rows, blocks];
+        let (scales, biases) = (
+            ("l.scales", "F16", &shape[..], numbers(47)),
+            ("l.biases", "F16", &shape[..], numbers(53)),
+        );
+        let bits = Some(bits);
+        let beside = Quantization { bits, group_size: Some(64), ..Quantization::default() };
+        Sample { beside, ..one(name, &[weight, scales, biases]) }
+    };
+    [gptq, mlx("mlx-6-bits", 6, 12, codes), mlx("mlx-3-bits", 3, 96, pairs)]
 }
 
 /// Bytes of nibbles of which a `config.json` tells.

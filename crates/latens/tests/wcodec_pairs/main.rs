@@ -1,8 +1,9 @@
-//! Weights of four bits whose columns differ, so that two neighbours may not share a class: pairs of others.
+//! Weights of two to four bits in pairs; of columns that differ, so that two neighbours may not share a class, in pairs of others.
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test")]
 
 mod escapes;
+mod few_bits;
 mod order;
 mod stacked;
 #[path = "../wcodec_common/mod.rs"]

@@ -1,6 +1,6 @@
-//! Pairs of symbols of four bits, coded as one.
+//! Pairs of symbols of two to four bits, coded as one.
 
-use super::{FINE, LOSS_AND_SMALL_GROUPS, Modelling, Paired, finer};
+use super::{FEW_BITS, FINE, LOSS_AND_SMALL_GROUPS, Modelling, Paired, finer};
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::Matrix;
@@ -24,11 +24,11 @@ const OF_STACKED: f64 = 5.0;
 /// Symbols from which on pairs may pay.
 const PAIRED: usize = 1 << 14;
 
-/// Whether two symbols of four bits may be coded as one, which halves the steps of a decoder.
+/// Whether two symbols may be coded as one, which halves the steps of a decoder.
 pub(super) fn may_pair(matrix: Matrix<'_>) -> bool {
     let n = matrix.len();
     let even = matrix.cols.is_multiple_of(2) && n.is_multiple_of(2);
-    matrix.bits == 4 && even && n >= PAIRED
+    matches!(matrix.bits, 2..=FEW_BITS) && even && n >= PAIRED
 }
 
 /// How symbols are coded: one by one, or in pairs.
@@ -86,7 +86,7 @@ impl Modelling {
             Paired::Stacked(rows) => (&self.single, Some(*rows)),
         };
         let order = explained.order().cloned();
-        let mut plan = explained.tables(config.table_bits, bank);
+        let mut plan = explained.factors(config.table_bits, bank);
         let alike = plan.classes.as_ref().is_none_or(|rule| rule.cols.is_empty());
         let many = n >= MANY && (alike || order.is_some() || stacked_rows.is_some());
         let loss = if many { LOSS_OF_MANY } else { LOSS_OF_PAIRS };
@@ -119,12 +119,16 @@ impl Modelling {
         // Where no pair is rare, an escape costs more than the slots of all of them.
         let found = first(Some(escape)).or_else(|| if must_escape { None } else { first(None) });
         let (mut plan, mut table_bits) = found?;
+        let mut escape = Some(escape);
         if !must_escape
             && let Some(without) = made(table_bits, None, Some((&plan, LOSS_OF_NONE_APART)))
         {
-            plan = without;
-        } else if table_bits == PAIR_BITS
-            && let Some(smaller) = made(PAIR_BITS - 1, Some(escape), Some((&plan, loss)))
+            (plan, escape) = (without, None);
+        }
+        let may_be_smaller = escape.is_some() || explained.has_few_pairs();
+        if table_bits == PAIR_BITS
+            && may_be_smaller
+            && let Some(smaller) = made(PAIR_BITS - 1, escape, Some((&plan, loss)))
         {
             (plan, table_bits) = (smaller, PAIR_BITS - 1);
         }
@@ -141,7 +145,7 @@ fn above_order_0(whole: &Histogram, n: usize) -> f64 {
     least + (LOSS_AND_SMALL_GROUPS - small_groups(least / symbols)) * symbols
 }
 
-/// The pair of the rarest symbol with itself.
+/// The pair of the rarest symbol with itself: of fewer bits than four one that there is not.
 fn rarest(whole: &Histogram) -> u8 {
     let rarest = (0..16).zip(whole).min_by_key(|(_, n)| **n).map_or(0, |(symbol, _)| symbol);
     rarest | rarest << 4
@@ -160,4 +164,26 @@ fn products(mut plan: Plan, table_bits: u32, escape: Option<u8>, bank: &mut Bank
     }
     plan.escapes = escape.map(|escape| (escape, 0.0));
     Some(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wcodec::crew::Crew;
+    use crate::wcodec::data::Data;
+
+    #[test]
+    fn symbols_of_two_to_four_bits_in_even_rows_may_be_paired() {
+        let symbols = vec![0; 4 * PAIRED];
+        let may = |bits: u32, cols: usize, count: usize| {
+            let symbols = Data::Held(&symbols[..count]);
+            may_pair(Matrix { symbols, cols, bits, crew: Crew::ALONE })
+        };
+        let by_bits: Vec<bool> = (1..=8).map(|bits| may(bits, 64, PAIRED)).collect();
+        assert_eq!(by_bits, [false, true, true, true, false, false, false, false]);
+        for bits in [2, 3, 4] {
+            assert!(!may(bits, 63, 63 * PAIRED / 32), "an odd row has a symbol without another");
+            assert!(!may(bits, 64, PAIRED + 1) && !may(bits, 64, PAIRED - 2));
+        }
+    }
 }

@@ -92,6 +92,11 @@ impl Explained {
         self.bits > FEW_BITS
     }
 
+    /// Whether there are fewer pairs of symbols than of such of four bits, so that tables of fewer slots have them all.
+    pub(crate) fn has_few_pairs(&self) -> bool {
+        self.bits < FEW_BITS
+    }
+
     /// The same with fewer classes; all symbols are counted.
     pub(crate) fn joined(&self, worth: Worth) -> Self {
         let mut classes = self.classes.clone();
@@ -117,12 +122,17 @@ impl Explained {
         self.own = own.collect();
     }
 
-    /// The table that is made of a histogram alone, the one with that number.
-    fn own(&self, number: usize, histogram: &Histogram, table_bits: u32) -> Option<Own> {
+    /// The table of symbols of `bits` that is made of a histogram alone, the one with that number.
+    fn own(
+        &self,
+        number: usize,
+        histogram: &Histogram,
+        (bits, table_bits): (u32, u32),
+    ) -> Option<Own> {
         let made = self.own.get(number).and_then(Option::as_ref);
-        let made = made.filter(|own| own.table.table_bits == table_bits);
+        let made = made.filter(|own| (own.table.bits, own.table.table_bits) == (bits, table_bits));
         made.map_or_else(
-            || Own::new(histogram, self.bits, table_bits, self.closely),
+            || Own::new(histogram, bits, table_bits, self.closely),
             |own| Some(own.clone()),
         )
     }
@@ -138,10 +148,19 @@ impl Explained {
 
     /// Gives tables of `2^table_bits` slots to the classes.
     pub(crate) fn tables(&self, table_bits: u32, bank: &mut Bank) -> Plan {
+        self.tables_of((self.bits, table_bits), bank)
+    }
+
+    /// The same, of which there are products for pairs: whatever bits symbols have, they are of four.
+    pub(crate) fn factors(&self, table_bits: u32, bank: &mut Bank) -> Plan {
+        self.tables_of((FEW_BITS, table_bits), bank)
+    }
+
+    fn tables_of(&self, sizes: (u32, u32), bank: &mut Bank) -> Plan {
+        let (bits, table_bits) = sizes;
         let Some(ByClass { rule, side, bands, of_maps, estimated, .. }) = &self.classes else {
-            let (table, bits) = bank.choose(&self.whole, self.bits, table_bits, || {
-                self.own(0, &self.whole, table_bits)
-            });
+            let own = || self.own(0, &self.whole, sizes);
+            let (table, bits) = bank.choose(&self.whole, bits, table_bits, own);
             let histograms = vec![self.whole];
             return Plan { tables: vec![table], histograms, bits, ..Plan::default() };
         };
@@ -150,8 +169,8 @@ impl Explained {
         for (map, histograms) in rule.maps.iter_mut().zip(of_maps) {
             let mut classes = Vec::new();
             for histogram in histograms {
-                let own = || self.own(number, histogram, table_bits);
-                let (table, more) = bank.choose(histogram, self.bits, table_bits, own);
+                let own = || self.own(number, histogram, sizes);
+                let (table, more) = bank.choose(histogram, bits, table_bits, own);
                 number += 1;
                 plan.bits += more;
                 let class = plan.class_of(table);
@@ -163,8 +182,8 @@ impl Explained {
             }
         }
         if plan.tables.is_empty() {
-            let own = || Own::new(&[0; 256], self.bits, table_bits, false);
-            plan.class_of(bank.choose(&[0; 256], self.bits, table_bits, own).0);
+            let own = || Own::new(&[0; 256], bits, table_bits, false);
+            plan.class_of(bank.choose(&[0; 256], bits, table_bits, own).0);
         }
         rule.maps = bands.spread(rule.maps);
         Plan { classes: Some(rule), ..plan }

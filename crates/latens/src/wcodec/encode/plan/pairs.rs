@@ -6,7 +6,7 @@ use super::{Counting, settle, settle_step};
 use crate::error::Result;
 use crate::wcodec::encode::candidates::{loss_of_levels, side_bits};
 use crate::wcodec::encode::cost::Histogram;
-use crate::wcodec::encode::matrix::{FEW_BITS, Matrix};
+use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::merge::Worth;
 use crate::wcodec::encode::sources::Sources;
 use crate::wcodec::encode::symbols::STACKED_ROWS;
@@ -112,12 +112,12 @@ fn of_all_rows(
     of_maps: &mut [Vec<Histogram>],
     whole: &mut Histogram,
 ) -> Result<()> {
-    // A class may have any symbol that occurs: of four bits these are few.
+    // A class may have any symbol that occurs: of few bits these are few.
     let is_there = whole.iter().take(1 << matrix.bits).all(|&n| n > 0);
     let occurring = if is_there { u16::MAX } else { occurring(matrix)? };
     let times = u32::try_from(every).unwrap_or(u32::MAX);
     for histogram in of_maps.iter_mut().flatten().chain([whole]) {
-        for (symbol, n) in histogram.iter_mut().enumerate().take(1 << FEW_BITS) {
+        for (symbol, n) in histogram.iter_mut().enumerate().take(1 << matrix.bits) {
             *n = n.saturating_mul(times).max(u32::from(occurring >> symbol & 1));
         }
     }
