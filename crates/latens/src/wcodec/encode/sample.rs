@@ -22,12 +22,13 @@ impl Sample {
 
     /// The row of a stretch.
     fn row(self, stretch: usize) -> usize {
-        /// The golden ratio: its multiples, from the first on, fall evenly between whole numbers, in step with no period.
+        /// The golden ratio: its multiples fall evenly between whole numbers, in step with no period; from the middle on.
         const PLACES: u32 = 0x9e37_79b9;
+        const MIDDLE: u32 = 1 << 31;
         let first = stretch * self.every;
         let rows = self.rows.saturating_sub(first).min(self.every) as u64;
         #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
-        let place = u64::from((stretch as u32).wrapping_add(1).wrapping_mul(PLACES));
+        let place = u64::from((stretch as u32).wrapping_mul(PLACES).wrapping_add(MIDDLE));
         first + usize::try_from((place * rows) >> 32).unwrap_or(0)
     }
 
