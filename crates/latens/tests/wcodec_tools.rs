@@ -21,41 +21,8 @@ use latens::wcodec::{
 use latens::{Error, Limits};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use wcodec_common::planes::planes;
 use wcodec_common::{Random, back, open, safetensors, samples};
-
-/// Eight, four, three and two bits, smooth and not, of the largest steps too.
-fn planes(rows: usize, cols: usize, seed: u64) -> Vec<u8> {
-    let mut random = Random(seed);
-    let (r, c) = (rows as u64, cols as u64);
-    let plain = |random: &mut Random| -> Vec<u8> {
-        (0..rows * cols).map(|i| random.int8(5.0 + (i % cols) as f64)).collect()
-    };
-    let smooth: Vec<u8> = (0..rows * cols)
-        .map(|i| ((i / cols * 3 + i % cols * 2) & 0xff) as u8 ^ (random.next() & 1) as u8)
-        .collect();
-    let extreme: Vec<u8> =
-        (0..rows * cols).map(|_| if random.next() & 1 == 0 { 0x80 } else { 0x7f }).collect();
-    let nibbles: Vec<u8> = (0..rows * cols.div_ceil(8) * 4)
-        .map(|_| (random.int8(1.5) & 15) | (random.int8(2.5) << 4))
-        .collect();
-    // GPTQ's, whose bits follow from its indices.
-    let words = r.div_ceil(16);
-    let crumbs: Vec<u8> = (0..4 * words * c).map(|_| random.next() as u8).collect();
-    let runs = r.div_ceil(32);
-    let threes: Vec<u8> = (0..12 * runs * c).map(|_| random.next() as u8).collect();
-    safetensors(&[
-        ("g.qweight", "I32", &[words, c], crumbs),
-        ("g.scales", "F16", &[1, c], 0x3c00u16.to_le_bytes().repeat(cols)),
-        ("g.g_idx", "I32", &[16 * words], vec![0; 64 * words as usize]),
-        ("three.qweight", "I32", &[3 * runs, c], threes),
-        ("three.scales", "F16", &[1, c], 0x3c00u16.to_le_bytes().repeat(cols)),
-        ("three.g_idx", "I32", &[32 * runs], vec![0; 128 * runs as usize]),
-        ("plain", "I8", &[r, c], plain(&mut random)),
-        ("smooth", "U8", &[r, c], smooth),
-        ("extreme", "I8", &[r, c], extreme),
-        ("n.weight_packed", "I32", &[r, c.div_ceil(8)], nibbles),
-    ])
-}
 
 /// Codes a file against a base, and gives it back; a reader of it.
 fn round_trip(source: &[u8], base: &[u8], tools: &Tools, group: usize) -> Reader<Vec<u8>> {
@@ -297,108 +264,6 @@ fn rows_and_slices_are_those_of_the_whole() {
             }
             assert!(reader.rows(number, 3..201).is_err());
             assert!(reader.slice(number, 0..1, 0..layout.cols + 1).is_err());
-        }
-    }
-}
-
-/// Weights at the ends of their range do not come out at the other end, whichever symbol is in the middle.
-#[test]
-fn planes_that_are_left_out_keep_signs() {
-    let mut random = Random(21);
-    let mut of = |n: usize, middle: f64, width: f64, least: f64, most: f64| -> Vec<u8> {
-        let mut one = || (middle + random.normal(width)).round().clamp(least, most);
-        (0..n).map(|_| one() as i64 as u8).collect()
-    };
-    let two = |nibbles: Vec<u8>| nibbles.chunks(2).map(|two| two[0] & 15 | two[1] << 4).collect();
-    let tensors: [(&str, &str, &[u64], Vec<u8>); 4] = [
-        ("both ends", "I8", &[64, 64], of(4096, 0.7, 70.0, -127.0, 127.0)),
-        ("one end", "I8", &[64, 64], of(4096, -1.2, 70.0, -127.0, 90.0)),
-        ("unsigned", "U8", &[64, 64], of(4096, 129.0, 70.0, 3.0, 255.0)),
-        ("n.weight_packed", "I32", &[64, 8], two(of(4096, 8.4, 4.0, 0.0, 15.0))),
-    ];
-    let tools = Tools { coder: Coder::Bitplane, ..Tools::default() };
-    let config = Config::default().tools(Some(tools));
-    let checkpoint = open(safetensors(&tensors));
-    let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
-    let reader = Reader::open(file, Limits::default()).unwrap();
-    let numbers = |values: Values| -> Vec<i32> {
-        match values {
-            Values::Signed(v) => v.into_iter().map(i32::from).collect(),
-            Values::Unsigned(v) | Values::Words(v) => v.into_iter().map(i32::from).collect(),
-        }
-    };
-    for (number, entry) in reader.tensors() {
-        let exact = numbers(reader.rows(number, 0..64).unwrap());
-        for planes in 1..4 {
-            let near = numbers(reader.without_planes(planes).rows(number, 0..64).unwrap());
-            let most = exact.iter().zip(&near).map(|(a, b)| (a - b).abs()).max().unwrap();
-            assert!((1..1 << planes).contains(&most), "{}: {most}, {planes} planes", entry.name);
-        }
-    }
-}
-
-/// Of what is coded in bitplanes the highest are enough for numbers that are near; what is not is exact.
-#[test]
-fn planes_that_are_left_out_are_bounded() {
-    let source = planes(200, 64, 9);
-    let bytes = |values: Values| -> Vec<u8> {
-        match values {
-            Values::Signed(v) => v.into_iter().map(i8::cast_unsigned).collect(),
-            Values::Unsigned(v) | Values::Words(v) => v,
-        }
-    };
-    for (coder, contexts) in
-        [(Coder::Bitplane, true), (Coder::Bitplane, false), (Coder::Direct, true)]
-    {
-        let tools = Tools { coder, contexts, ..Tools::default() };
-        let config = Config::default().tools(Some(tools)).group_symbols(1 << 10);
-        let file = compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
-        let reader = Reader::open(file, Limits::default()).unwrap();
-        for (name, bits) in [("plain", 8), ("smooth", 8), ("extreme", 8), ("n.weight_packed", 4)] {
-            let number = reader.find(name).unwrap();
-            let exact = bytes(reader.rows(number, 15..170).unwrap());
-            let mut last = 0;
-            for planes in [0, 1, 2, 3, 5, 7, 8, 9, usize::MAX] {
-                let coarse = reader.without_planes(planes);
-                let near = bytes(coarse.rows(number, 15..170).unwrap());
-                // Weights that fill their range meet at its ends.
-                let distance = |(a, b): (&u8, &u8)| {
-                    let apart = a.abs_diff(*b) & (0xff >> (8 - bits));
-                    u32::from(apart).min((1u32 << bits) - u32::from(apart))
-                };
-                let most = exact.iter().zip(&near).map(distance).max().unwrap();
-                let bound = if coder == Coder::Direct { 0 } else { (1u32 << planes.min(bits)) - 1 };
-                assert!(most <= bound, "{name}: {most} without {planes} planes");
-                // Each plane that is missing is missed, but for those that hold nothing.
-                assert!(
-                    most >= last || name == "extreme",
-                    "{name}: {most} without {planes} planes"
-                );
-                last = most;
-                let slice = bytes(coarse.slice(number, 15..170, 3..11).unwrap());
-                let cols = near.len() / 155;
-                let want: Vec<u8> = near.chunks(cols).flat_map(|r| r[3..11].to_vec()).collect();
-                assert_eq!(slice, want, "{name}");
-                // Everything else is exact.
-                assert_eq!(coarse.tensor(number).unwrap(), reader.tensor(number).unwrap());
-            }
-            assert!((last > 0) == (coder == Coder::Bitplane), "{name} {coder:?}");
-        }
-        reader.without_planes(3).verify().unwrap();
-    }
-    // Where tiles are predicted, or blocks transformed, there is no bound, and nothing worse.
-    for transforms in [vec![], Transform::ALL.to_vec()] {
-        let predictors = Predictor::OF_TILES.to_vec();
-        let coder = Coder::Bitplane;
-        let tools = Tools { predictors, transforms, coder, ..Tools::default() };
-        let config = Config::default().tools(Some(tools));
-        let file = compress_checkpoint(&open(source.clone()), None, &config, Vec::new()).unwrap();
-        let reader = Reader::open(file, Limits::default()).unwrap();
-        for (number, _) in reader.tensors() {
-            let rows = reader.layout(number).unwrap().rows;
-            for planes in 0..17 {
-                reader.without_planes(planes).rows(number, 0..rows).unwrap();
-            }
         }
     }
 }

@@ -11,9 +11,11 @@
 //! its sign; another one gets a refinement bit. So the first planes alone give every value to
 //! within what the missing ones can hold.
 
+mod coarse;
 mod order;
 mod range;
 
+pub use coarse::Ends;
 pub use order::{Order, kinds_of, order_of};
 
 use crate::error::{Error, Result};

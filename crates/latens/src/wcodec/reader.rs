@@ -157,9 +157,10 @@ impl<S: ReadAt> Reader<S> {
 
     /// The same open file, whose [`rows`](Reader::rows) and [`slice`](Reader::slice)s leave out the lowest `planes`
     /// bitplanes of tensors that are coded in such ([`Coder::Bitplane`](super::Coder)): weights to within less than
-    /// 2^planes, in the time of the planes above. Weights that fill the range of their bits meet at its ends. There is no
-    /// such bound where tiles are predicted or blocks transformed: what these lack adds up. Everything else is exact
-    /// as ever, and so are tensors that are coded otherwise.
+    /// 2^planes, in the time of the planes above. There is no such bound where tiles are predicted or blocks transformed:
+    /// what these lack adds up; nor where another writer chose a centre around which numbers at both ends of their range
+    /// cannot be told apart (`specs/wcodec-tiles.md`). Everything else is exact as ever, and so are tensors that are coded
+    /// otherwise.
     ///
     /// ```
     /// # use latens::wcodec::checkpoint::Tensors;

@@ -248,6 +248,12 @@ impl Layout {
         Some(Meaning { bits, sign })
     }
 
+    /// Which symbol of `bits` stands for the least number.
+    pub(crate) fn least(&self, bits: u32) -> u8 {
+        let signed = self.meaning().is_some_and(|meaning| meaning.sign == Sign::Signed);
+        if signed { 1 << (bits.clamp(1, 8) - 1) } else { 0 }
+    }
+
     /// The parts of `bytes`, which are one or more whole units; `None` if they are not.
     pub fn split(&self, bytes: &[u8]) -> Option<Vec<Part>> {
         let unit = usize::try_from(self.unit_bytes).ok()?;

@@ -11,6 +11,7 @@
 )]
 
 pub mod mend;
+pub mod planes;
 pub mod samples;
 
 use latens::wcodec::Reader;

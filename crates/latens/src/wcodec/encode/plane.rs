@@ -54,7 +54,7 @@ impl<'a> ModelledPlane<'a> {
         crew: Crew<'_>,
     ) -> Result<Self> {
         let shape = PartShape::Bytes { count: data.len() };
-        let plane = PlaneRef { rows: 1, cols: data.len(), bits: 8, data };
+        let plane = PlaneRef { rows: 1, cols: data.len(), bits: 8, least: 0, data };
         let job = job(role, plane, shape, Hints::none(Measure::Place), config);
         let by = By::Direct(Box::new(model(&job, crew)?));
         Ok(Self { job, by })

@@ -108,6 +108,8 @@ pub(crate) struct PlaneRef<'a> {
     pub(crate) rows: usize,
     pub(crate) cols: usize,
     pub(crate) bits: u32,
+    /// The symbol that stands for the least number.
+    pub(crate) least: u8,
     pub(crate) data: Data<'a>,
 }
 

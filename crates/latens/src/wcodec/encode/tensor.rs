@@ -295,7 +295,8 @@ fn model_part<'a>(
         Form::Symbols { bits, cols } => {
             let cols = usize::try_from(cols).unwrap_or(usize::MAX);
             let rows = data.len().checked_div(cols).unwrap_or(0);
-            let plane = PlaneRef { rows, cols, bits, data };
+            let least = taken.layout.least(bits);
+            let plane = PlaneRef { rows, cols, bits, least, data };
             let hints = hints(role, plane, taken, index, family, config.effort());
             let alike = family.reference.as_ref();
             let reference = alike.and_then(|a| a.part(taken.layout.view, index));

@@ -86,9 +86,9 @@ fn predicted(
     matrix: Matrix<'_>,
     held: &[u8],
 ) -> Result<(Symbols, Vec<Prepared>)> {
-    let Job { reference, config, ref watch, .. } = *job;
+    let Job { plane, reference, config, ref watch, .. } = *job;
     let ask = || watch.ask();
-    let (prediction, among) = prediction(matrix, held, tools, reference, &ask)?;
+    let (prediction, among) = prediction((matrix, held, plane.least), tools, reference, &ask)?;
     let bitplane = tools.coder == Coder::Bitplane;
     // Of planes without a bit set a group is a byte, of direct ones never less than its states.
     let fewest = if bitplane { 1 } else { STATES_BYTES };
@@ -120,8 +120,7 @@ fn believable(symbols: &Symbols, groups: &[Vec<u8>]) -> bool {
 
 /// The predictors of `tools` that there is what they need for, and all that they need.
 fn prediction(
-    matrix: Matrix<'_>,
-    held: &[u8],
+    (matrix, held, least): (Matrix<'_>, &[u8], u8),
     tools: &Tools,
     reference: Option<Reference<'_>>,
     ask: Ask<'_>,
@@ -135,20 +134,21 @@ fn prediction(
     }
     let has = |p: Predictor| among.contains(&p);
     let histogram = matrix.count(1)?;
-    let by_itself = among == [Predictor::None] && tools.coder == Coder::Bitplane;
-    let centre = match by_itself {
-        true => centre_of_planes(&histogram, matrix.bits),
-        false => centre(&histogram, matrix.bits),
-    };
+    let mean = centre(&histogram, matrix.bits);
     let linear = has(Predictor::Linear);
     let means = if linear || has(Predictor::Column) { Some(means(matrix)?) } else { None };
     let weights = match means.as_deref().filter(|_| linear) {
-        Some(means) => linear::fit(held, matrix.cols, matrix.bits, means, centre, ask)?,
+        Some(means) => linear::fit(held, matrix.cols, matrix.bits, means, mean, ask)?,
         None => None,
     };
     if linear && weights.is_none() {
         among = vec![Predictor::None];
     }
+    let by_itself = among == [Predictor::None] && tools.coder == Coder::Bitplane;
+    let centre = match by_itself {
+        true => centre_of_planes(&histogram, matrix.bits, least),
+        false => mean,
+    };
     let reference = reference.filter(|_| among.contains(&Predictor::Reference));
     let [tile_rows, tile_cols] = tools.tile.sides();
     let prediction = Prediction {

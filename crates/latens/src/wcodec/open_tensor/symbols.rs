@@ -15,7 +15,7 @@ use crate::wcodec::layout::source::{EntryRef, PartOf, Source, may_be_of_base, ma
 use crate::wcodec::layout::symbols::Symbols as SymbolsRecord;
 use crate::wcodec::order::Order;
 use crate::wcodec::plane::Part;
-use crate::wcodec::view::{Sign, View};
+use crate::wcodec::view::View;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -195,8 +195,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         });
         let (windows, back) = (rules.windows.as_ref(), rules.back.as_ref());
         let without_planes = self.without_planes;
-        let signed = self.layout.meaning().is_some_and(|meaning| meaning.sign == Sign::Signed);
-        let least = if signed { 1 << (bits.clamp(1, 8) - 1) } else { 0 };
+        let least = self.layout.least(bits);
         Ok(SymbolDecoder {
             symbols,
             bits,

@@ -3,7 +3,7 @@
 use super::SymbolDecoder;
 use super::opened::Opened;
 use crate::error::{Error, Result};
-use crate::wcodec::bitplane::{self, Order, Values, kinds_of, order_of, plane_ends};
+use crate::wcodec::bitplane::{self, Ends, Order, Values, kinds_of, order_of, plane_ends};
 use crate::wcodec::class::RowSums;
 use crate::wcodec::predictor::Predictor;
 use crate::wcodec::tiled::{Tiles, tile_size};
@@ -96,19 +96,9 @@ impl SymbolDecoder<'_> {
         if missing > 0 && !prediction.transform {
             // The middle of what missing planes can hold may lie beyond all residuals, and where nothing is
             // predicted beyond the ends of symbols, which are next to each other as residuals are taken.
-            let (end, mask) = (1i16 << (self.bits - 1), (1i16 << self.bits) - 1);
-            let to_least = (i16::from(self.least) - i16::from(prediction.centre)) & mask;
-            let (low, high) = (to_least - mask - 1, to_least - 1);
-            let by_itself = tiles.predictors.iter().all(|&p| p == Predictor::None);
-            for x in &mut data {
-                // Planes of strangers hold the least number of 16 bits, too.
-                let residual = i32::from(*x);
-                let known = (residual.abs() >> missing << missing) * residual.signum();
-                *x = (*x).clamp(-end, end - 1);
-                if (i32::from(low)..=i32::from(high)).contains(&known) && by_itself {
-                    *x = (*x).clamp(low, high);
-                }
-            }
+            let ends = Ends::new(self.bits, self.least, prediction.centre);
+            let predicted = tiles.predictors.iter().any(|&p| p != Predictor::None);
+            data.iter_mut().for_each(|x| *x = ends.keep(*x, missing, predicted));
         }
         self.whole(group, &tiles, data, out)
     }
