@@ -206,7 +206,8 @@ fn tensor(t: &TensorInspection) -> Tensor {
             }
         }
     }
-    let raw = t.parts.iter().filter(|part| part.codec == "raw");
+    // The parts of a copy are those of another tensor.
+    let raw = t.parts.iter().filter(|part| part.codec == "raw" && t.copy_of.is_none());
     let raw_bytes = raw.map(|part| part.bytes as u64).sum();
     let codec = codec(t);
     Tensor {

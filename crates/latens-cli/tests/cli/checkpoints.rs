@@ -238,8 +238,11 @@ fn parts_that_stay_raw_are_told() {
     let exponent = |w: u8| (0x40 - w.cast_signed().unsigned_abs() / 3) | (w & 0x80);
     let exponents = weights(1 << 15, 6).into_iter().map(exponent);
     let halves = noise(1 << 15, 5).into_iter().zip(exponents).flat_map(<[u8; 2]>::from).collect();
-    let tensors: [(&str, &str, &[u64], Vec<u8>); 2] =
-        [("halves", "F16", &[256, 128], halves), ("bytes", "U8", &[1 << 14], noise(1 << 14, 9))];
+    let tensors: [(&str, &str, &[u64], Vec<u8>); 3] = [
+        ("halves", "F16", &[256, 128], halves),
+        ("bytes", "U8", &[1 << 14], noise(1 << 14, 9)),
+        ("the same bytes", "U8", &[1 << 14], noise(1 << 14, 9)),
+    ];
     f.write("m.safetensors", &safetensors(&tensors));
     f.run(&["compress", "m.safetensors"]).ok();
     let done = f.run(&["inspect", "m.wcodec", "--json"]).ok();
@@ -249,6 +252,8 @@ fn parts_that_stay_raw_are_told() {
     let text = done.text();
     let said = "1 tensor stayed raw, 16.4 kB, and parts of 1 tensor, 32.8 kB;";
     assert!(raw(0) == 1 << 15 && raw(1) == 1 << 14 && text.contains(said), "{report}\n{text}");
+    // A copy has no bytes.
+    assert!(report["tensors"][2]["codec"] == "copy" && raw(2) == 0, "{report}");
 }
 
 #[test]
