@@ -160,7 +160,7 @@ class File(Mapping[str, Any]):
         return self._tensors[name]
 
     def inspect(self, name: str) -> dict[str, Any]:
-        """How a tensor is coded, with the names of `latens inspect --json`, and part by part.
+        """How a tensor is coded, with the names of `latens inspect --json`, and part by part (`parts`).
 
         It is decoded for its order-0 entropy.
         """

@@ -82,6 +82,15 @@ pub(crate) fn tensor<'py>(
     dict.set_item("cols", found.cols)?;
     dict.set_item("bits_per_weight", found.bits_per_weight())?;
     dict.set_item("order0_entropy", found.order0_entropy)?;
+    let all = found.summary();
+    dict.set_item("codec", all.codec)?;
+    dict.set_item("raw", all.raw)?;
+    dict.set_item("raw_bytes", all.raw_bytes)?;
+    dict.set_item("predictors", all.predictors)?;
+    dict.set_item("transforms", all.transforms)?;
+    dict.set_item("contexts", all.contexts)?;
+    dict.set_item("pairs", all.pairs)?;
+    dict.set_item("escapes", all.escapes)?;
     let parts = found.parts.iter().map(|p| part(py, p)).collect::<PyResult<Vec<_>>>()?;
     dict.set_item("parts", PyList::new(py, parts)?)?;
     Ok(dict)

@@ -157,6 +157,10 @@ def test_tensors_are_looked_into(tmp_path):
         assert abs(found["order0_entropy"] + (counts * np.log2(counts)).sum()) < 1e-9
         (part,) = found["parts"]
         assert part["codec"] == "direct" and list(part["predictors"]) == ["COLUMN"]
+        # All parts in one, as the tool tells them.
+        for key in ["codec", "predictors", "transforms", "contexts", "pairs", "escapes"]:
+            assert found[key] == part[key], key
+        assert (found["raw"], found["raw_bytes"]) == (False, 0)
         assert file.inspect("f")["packing"] == "f32"
         with pytest.raises(KeyError):
             file.inspect("v")

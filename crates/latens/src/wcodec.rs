@@ -97,7 +97,7 @@ pub use base::{Base, BaseCheckpoint, BaseTensor};
 pub use base_at::{OF_BASE, open_base};
 pub use compress::{BaseFile, compress_checkpoint, compress_checkpoint_to_file};
 pub use config::{Coder, Config, MAX_LEVEL, Tools};
-pub use inspect::{PartInspection, TensorInspection};
+pub use inspect::{PartInspection, TensorInspection, TensorSummary};
 pub use layout::header::BaseQuantisation;
 pub use order0::Order0;
 pub use plane::{Content, Part, Plane, Role};

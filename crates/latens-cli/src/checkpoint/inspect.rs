@@ -73,11 +73,11 @@ pub struct Tensor {
     /// Of symbols one by one, without any context; those of numbers by their bytes.
     pub order0_entropy: Option<f64>,
     /// Tiles by predictor.
-    pub predictors: BTreeMap<String, u64>,
+    pub predictors: BTreeMap<&'static str, u64>,
     /// Sub-blocks by transform.
-    pub transforms: BTreeMap<String, u64>,
+    pub transforms: BTreeMap<&'static str, u64>,
     /// What classes of symbols follow from.
-    pub contexts: Vec<String>,
+    pub contexts: Vec<&'static str>,
     /// Which two symbols are coded as one, where some are.
     pub pairs: Option<&'static str>,
     /// Whether rare symbols, or pairs, are said apart, without a slot in a table.
@@ -174,42 +174,8 @@ impl CheckpointInspection {
     }
 }
 
-/// The codecs of a tensor's parts in a word.
-pub fn codec(tensor: &TensorInspection) -> String {
-    if tensor.copy_of.is_some() {
-        return "copy".into();
-    }
-    let mut parts: Vec<_> = tensor.parts.iter().collect();
-    parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
-    let mut names: Vec<&str> = Vec::new();
-    for part in parts {
-        if !names.contains(&part.codec) {
-            names.push(part.codec);
-        }
-    }
-    names.join("+")
-}
-
 fn tensor(t: &TensorInspection) -> Tensor {
-    let (mut predictors, mut transforms) = (BTreeMap::new(), BTreeMap::new());
-    let mut contexts: Vec<String> = Vec::new();
-    for part in &t.parts {
-        for (predictor, tiles) in &part.predictors {
-            *predictors.entry(predictor.name().to_string()).or_insert(0) += tiles;
-        }
-        for (transform, blocks) in &part.transforms {
-            *transforms.entry(transform.name().to_string()).or_insert(0) += blocks;
-        }
-        for term in &part.terms {
-            if !contexts.iter().any(|context| context == term) {
-                contexts.push((*term).to_string());
-            }
-        }
-    }
-    // The parts of a copy are those of another tensor.
-    let raw = t.parts.iter().filter(|part| part.codec == "raw" && t.copy_of.is_none());
-    let raw_bytes = raw.map(|part| part.bytes as u64).sum();
-    let codec = codec(t);
+    let all = t.summary();
     Tensor {
         name: t.name.clone(),
         dtype: t.dtype.clone(),
@@ -217,8 +183,7 @@ fn tensor(t: &TensorInspection) -> Tensor {
         damaged: None,
         needs_base: false,
         packing: Some(t.packing.clone()),
-        raw: Some(codec == "raw"),
-        codec: Some(codec),
+        codec: Some(all.codec),
         bytes: t.bytes as u64,
         flat_bytes: t.flat_bytes as u64,
         weights: Some(t.weights),
@@ -226,12 +191,13 @@ fn tensor(t: &TensorInspection) -> Tensor {
         cols: Some(t.cols),
         bits_per_weight: Some(t.bits_per_weight()),
         order0_entropy: Some(t.order0_entropy),
-        predictors,
-        transforms,
-        contexts,
-        pairs: t.parts.iter().find_map(|part| part.pairs),
-        escapes: t.parts.iter().any(|part| part.escapes),
-        raw_bytes: Some(raw_bytes),
+        predictors: all.predictors,
+        transforms: all.transforms,
+        contexts: all.contexts,
+        pairs: all.pairs,
+        escapes: all.escapes,
+        raw: Some(all.raw),
+        raw_bytes: Some(all.raw_bytes as u64),
     }
 }
 

@@ -57,7 +57,7 @@ impl TensorReport {
             dtype: tensor.dtype.clone(),
             shape: tensor.shape.clone(),
             packing: tensor.packing.clone(),
-            codec: super::inspect::codec(tensor),
+            codec: tensor.summary().codec,
             bytes: tensor.bytes as u64,
             bits_per_weight: tensor.bits_per_weight(),
             raw_bytes: tensor.flat_bytes as u64,

@@ -214,7 +214,7 @@ fn tools(tensor: &Tensor) -> String {
     let mut words = Vec::new();
     for uses in [&tensor.predictors, &tensor.transforms] {
         let all: u64 = uses.values().sum();
-        for (name, &count) in uses.iter().filter(|(name, _)| *name != "NONE") {
+        for (name, &count) in uses.iter().filter(|(name, _)| **name != "NONE") {
             if count > 0 {
                 words.push(format!("{name} {:.0} %", 100.0 * count as f64 / all.max(1) as f64));
             }

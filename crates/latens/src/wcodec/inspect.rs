@@ -1,5 +1,7 @@
 //! What is in a file, and where its bytes go.
 
+mod summary;
+
 use crate::error::{ErrorKind, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::layout::class_rule::ClassRule;
@@ -14,6 +16,8 @@ use crate::wcodec::reader::Reader;
 use crate::wcodec::tile::TileSize;
 use crate::wcodec::tiled::{Tiles, tile_size};
 use crate::wcodec::transform::Transform;
+
+pub use summary::TensorSummary;
 
 /// What is known of a tensor of a file.
 #[derive(Clone, Debug, PartialEq)]
