@@ -67,6 +67,12 @@ impl Failure {
         Failure { exit: Exit::Usage, ..Self::new(what) }
     }
 
+    /// The same failure as one of wrong usage.
+    #[must_use]
+    pub fn of_usage(self) -> Self {
+        Failure { exit: Exit::Usage, ..self }
+    }
+
     /// The same failure, in this file, unless it names one already.
     #[must_use]
     pub fn in_file(mut self, file: impl AsRef<Path>) -> Self {

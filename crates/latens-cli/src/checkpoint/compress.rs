@@ -6,6 +6,7 @@ use latens::wcodec::{Base, BaseFile, Reader, compress_checkpoint_to_file};
 use std::time::Instant;
 
 use super::base;
+use super::kind::{self, Kind};
 use super::report::{CheckpointReport, TensorReport};
 use super::shards;
 use super::watch::Watched;
@@ -26,6 +27,9 @@ use crate::verb::{print_json, say, settle, thread_count, with_threads};
 /// Bad input, I/O, wrong usage, an output that does not read back.
 pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     if from == Format::Wcodec {
+        if let Some(Kind::Plain(kind)) = Kind::of_input(input) {
+            return Err(kind::not_packed(kind, input).of_usage());
+        }
         let failure = Failure::usage("a .wcodec is compressed already")
             .hint("latens decompress brings the checkpoint back");
         return Err(named(failure, input));

@@ -1,19 +1,16 @@
 //! What is said of a `.wcodec` that is damaged: where, and what can be had of it.
 
-use latens::wcodec::checkpoint::{Format, ReadAt};
+use latens::wcodec::checkpoint::ReadAt;
 use latens::wcodec::{OF_BASE, Reader};
 use latens::{Error, ErrorKind, Limits};
 use serde::Serialize;
 use std::io::Read;
 
+use super::kind::{self, Kind, MAGIC, named_in_command};
 use crate::io::section::SharedFile;
 use crate::job::Input;
 use crate::message::{Failure, Result};
-use crate::render::next;
 use crate::table::reading::named;
-
-/// What a `.wcodec` begins and ends with, a byte aside that tells the two apart.
-const MAGIC: &[u8] = b"WCODEC\0";
 
 /// What to do about damage of a base.
 pub const OTHER_COPY: &str = "the base is damaged; give another copy of it";
@@ -107,33 +104,9 @@ pub fn advised_of_ends(error: Error, file: &SharedFile, input: &Input, limits: L
         };
         return named(Failure::from(error).hint_on_damage(advice), input);
     }
-    let what = match Kind::of(file) {
-        Some(Kind::Plain(Format::Gguf)) => "a GGUF file",
-        Some(Kind::Plain(Format::Safetensors)) => "a safetensors file",
-        Some(Kind::Plain(Format::Sharded)) => "JSON, as the index of a checkpoint is",
-        _ => return named(error.into(), input),
-    };
-    let failure = Failure::new(format!("this is {what}, and not packed to a .wcodec"));
-    named(failure.hint(format!("latens compress{} packs it", named_in_command(input))), input)
-}
-
-/// What a file is by its first bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Wcodec,
-    /// A checkpoint as people ship it.
-    Plain(Format),
-}
-
-impl Kind {
-    /// `None` where they do not tell.
-    pub fn of(file: &SharedFile) -> Option<Self> {
-        let mut start = Vec::new();
-        file.section(0, Format::TELLING as u64).read_to_end(&mut start).ok()?;
-        match start.starts_with(MAGIC) {
-            true => Some(Kind::Wcodec),
-            false => Format::of_start(&start).map(Kind::Plain),
-        }
+    match Kind::of(file) {
+        Some(Kind::Plain(format)) => kind::not_packed(format, input),
+        _ => named(error.into(), input),
     }
 }
 
@@ -149,15 +122,6 @@ pub fn advice(of_base: bool, input: &Input) -> String {
 fn salvage(input: &Input) -> String {
     let file = named_in_command(input);
     format!("latens decompress{file} --salvage writes the tensors that are whole")
-}
-
-/// The input as it stands in a command, behind a space.
-fn named_in_command(input: &Input) -> String {
-    let file = match input {
-        Input::File(path) => next::quoted(path),
-        Input::Stdin => None,
-    };
-    file.map_or_else(String::new, |file| format!(" {file}"))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub mod decompress;
 pub mod extract;
 pub mod flat;
 pub mod inspect;
+pub mod kind;
 mod options;
 pub mod origin;
 mod report;

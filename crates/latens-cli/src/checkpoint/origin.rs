@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::base;
+use super::{base, kind};
 use crate::format::Format;
 use crate::io::section::SharedFile;
 use crate::job::Input;
@@ -93,7 +93,13 @@ impl Origin {
                 let quantization = Quantization::default();
                 let read =
                     Checkpoint::read(name.clone(), Box::new(file.clone()), quantization, &shard);
-                read.map_err(|e| of_another_kind(e.into(), Some(file.clone())))
+                read.map_err(|e| {
+                    of_another_kind(
+                        e.into(),
+                        Some(file.clone()),
+                        (name.as_ref(), "say --from safetensors"),
+                    )
+                })
             }
         }
     }
@@ -106,17 +112,33 @@ pub(super) fn explained(e: latens::Error, path: &Path) -> Failure {
     let failure = Failure::from(e).in_file(path);
     match is_missing {
         true => failure.hint("get the file that the index names, and put it beside the index"),
-        false => of_another_kind(failure, File::open(path).and_then(SharedFile::new).ok()),
+        false => {
+            let file = File::open(path).and_then(SharedFile::new).ok();
+            of_another_kind(failure, file, (path, "rename it, to end in .safetensors"))
+        }
     }
 }
 
-/// The failure to read a file as a checkpoint, which says where it is what PyTorch writes: such files go by any name.
-fn of_another_kind(failure: Failure, file: Option<SharedFile>) -> Failure {
+/// The failure to read a file as a checkpoint, which says where it is what PyTorch writes, or packed: such files go by
+/// any name. `rename` is what to do where the name alone is wrong.
+fn of_another_kind(
+    failure: Failure,
+    file: Option<SharedFile>,
+    (name, rename): (&Path, &str),
+) -> Failure {
     let mut start = Vec::new();
     // Where it cannot be read, that is what has been said.
-    let _ = file.map(|file| file.section(0, 4).read_to_end(&mut start));
+    let _ = file.map(|file| file.section(0, Kind::TELLING as u64).read_to_end(&mut start));
+    if start.starts_with(kind::MAGIC) {
+        let by_from = "decompress, verify and inspect take it with --from wcodec";
+        return failure.hint_on_damage(format!("it begins as a .wcodec: {by_from}"));
+    }
+    let called_gguf = Format::of_path(name) == Some(Format::Gguf);
+    if called_gguf && Kind::of_start(&start) == Some(Kind::Safetensors) {
+        return failure.hint_on_damage(rename);
+    }
     let what = match start[..] {
-        [b'P', b'K', 3, 4] => "it begins as a ZIP archive, which PyTorch writes (.pt, .bin)",
+        [b'P', b'K', 3, 4, ..] => "it begins as a ZIP archive, which PyTorch writes (.pt, .bin)",
         [0x80, 2..=5, ..] => "it begins as a pickle, which PyTorch wrote (.pt, .bin)",
         _ => return failure,
     };

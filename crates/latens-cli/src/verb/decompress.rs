@@ -3,7 +3,7 @@
 use super::{fitting, print_json, say, say_note, settle, thread_count, with_threads};
 use crate::args;
 use crate::array;
-use crate::checkpoint;
+use crate::checkpoint::{self, kind, kind::Kind};
 use crate::format::Format;
 use crate::job::{DecompressJob, Input, Output};
 use crate::message::{Failure, Result};
@@ -30,7 +30,7 @@ pub fn run(args: args::Decompress) -> Result<()> {
     if from == Format::Wcodec {
         return checkpoint::decompress::run(&args, &input);
     }
-    refuse_what_is_not_compressed(from)?;
+    refuse_what_is_not_compressed(&input, from)?;
     fitting::decompress(&args, from)?;
     let progress = Progress::new("decompress", None, args.common.quiet || args.common.json);
     let reading = Reading {
@@ -95,8 +95,11 @@ pub fn run(args: args::Decompress) -> Result<()> {
     Ok(())
 }
 
-fn refuse_what_is_not_compressed(from: Format) -> Result<()> {
+fn refuse_what_is_not_compressed(input: &Input, from: Format) -> Result<()> {
     match from {
+        Format::Safetensors | Format::Gguf if Kind::of_input(input) == Some(Kind::Wcodec) => {
+            Err(kind::is_packed(input))
+        }
         Format::Npy | Format::Raw | Format::Csv | Format::Safetensors | Format::Gguf => Err(
             Failure::usage(format!("{from} is not compressed")).hint(
                 "decompress reads pco, pco.zip, dbp, parquet and wcodec; did you mean `latens compress`?",

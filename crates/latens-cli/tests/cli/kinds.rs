@@ -35,15 +35,63 @@ fn a_checkpoint_that_is_not_packed_is_called_that() {
     f.write("m.safetensors", &model(2));
     f.write("m.gguf", &gguf(&[("a", 64, 10)]));
     f.write("blob", &model(3));
-    for (file, what) in
-        [("m.safetensors", "safetensors"), ("m.gguf", "GGUF"), ("blob", "safetensors")]
-    {
+    for (file, what, from) in [
+        ("m.safetensors", "safetensors", ""),
+        ("m.gguf", "GGUF", ""),
+        ("blob", "safetensors", " --from safetensors"),
+    ] {
         let said = format!("this is a {what} file, and not packed to a .wcodec");
         let done = f.run(&["extract", file, "norm"]);
-        done.fails(&[&said, &format!("latens compress {file} packs it")]);
+        done.fails(&[&said, &format!("latens compress {file}{from} packs it")]);
     }
     f.write("other", &[9; 300]);
     f.run(&["extract", "other", "norm"]).fails(&["corrupt"]);
+}
+
+/// What is said to be done can be done.
+#[test]
+fn a_name_that_says_another_format_is_no_riddle() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(2));
+    f.run(&["compress", "m.safetensors"]).ok();
+    f.write("s.wcodec", &model(2));
+    f.write("g.wcodec", &gguf(&[("a", 64, 10)]));
+    f.write("i.wcodec", b"{\"metadata\": {}, \"weight_map\": {\"a\": \"m.safetensors\"}}");
+    for (file, what, hint) in [
+        (
+            "s",
+            "safetensors file",
+            "latens compress s.wcodec --from safetensors -o OUT.wcodec packs",
+        ),
+        ("g", "GGUF file", "latens compress g.wcodec --from gguf -o OUT.wcodec packs"),
+        ("i", "JSON", "name it .safetensors.index.json"),
+    ] {
+        let file = format!("{file}.wcodec");
+        f.run(&["compress", &file]).ends_with(2, &[what, "not packed", hint]);
+        for verb in ["decompress", "inspect"] {
+            f.run(&[verb, &file]).fails(&[what, "not packed", hint]);
+        }
+        let done = f.run(&["verify", &file]);
+        assert!(done.code == Some(1) && done.text().contains(what), "{}", done.text());
+        assert!(done.err.contains(hint), "{}", done.err);
+    }
+    f.run(&["compress", "s.wcodec", "--from", "safetensors", "-o", "OUT.wcodec"]).ok();
+    f.run(&["compress", "g.wcodec", "--from", "gguf", "-o", "OUT.wcodec", "-f"]).ok();
+    for file in ["p.safetensors", "p.gguf"] {
+        f.write(file, &f.read("m.wcodec"));
+        for verb in ["compress", "inspect"] {
+            f.run(&[verb, file]).fails(&["it begins as a .wcodec", "--from wcodec"]);
+        }
+        let hint = format!("latens decompress {file} --from wcodec brings");
+        f.run(&["decompress", file]).ends_with(2, &["a .wcodec by its first bytes", &hint]);
+        f.run(&["decompress", file, "--from", "wcodec", "-o", "back.safetensors", "-f"]).ok();
+        assert_eq!(f.read("back.safetensors"), model(2));
+    }
+    f.write("s.gguf", &model(2));
+    let says = "this begins as a safetensors file does, not as GGUF";
+    f.run(&["compress", "s.gguf"]).fails(&[says, "rename it, to end in .safetensors"]);
+    f.run_with(&["compress", "-", "--from", "gguf"], &model(2))
+        .fails(&[says, "say --from safetensors"]);
 }
 
 #[test]

@@ -177,18 +177,19 @@ impl Checkpoint {
         quantization: Quantization,
         shard: &dyn Fn(&str) -> Result<Box<dyn ReadAt>>,
     ) -> Result<Self> {
-        let mut magic = [0; 4];
-        let is_gguf = source.size()? >= 4 && {
-            source.read_exact_at(&mut magic, 0)?;
-            magic == *b"GGUF"
-        };
+        let telling = source.size()?.min(Format::TELLING as u64);
+        let kind = Format::of_start(&source::read(&*source, 0, telling)?);
         let called = |extension| {
             Path::new(&name).extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
         };
-        let mut listing = if is_gguf {
+        let mut listing = if kind == Some(Format::Gguf) {
             gguf::read(name, source)?
         } else if called("gguf") {
-            return Err(Error::corrupt(0, "a GGUF file begins with `GGUF`, this one does not"));
+            let what = match kind {
+                Some(Format::Safetensors) => "this begins as a safetensors file does, not as GGUF",
+                _ => "a GGUF file begins with `GGUF`, this one does not",
+            };
+            return Err(Error::corrupt(0, what));
         } else if called("json") {
             sharded::read(name, source, shard)?
         } else {

@@ -22,6 +22,7 @@ use super::source::{self, ReadAt};
 use super::{Checkpoint, Format, LONGEST_NAME, SourceFile, TensorInfo, quoted};
 use crate::error::{Error, Result};
 use crate::wcodec::dtype::{Dtype, elements};
+use crate::wcodec::layout::header::MAGIC;
 
 /// Longest header, the library's own limit.
 pub(in crate::wcodec) const LONGEST_HEADER: u64 = 100_000_000;
@@ -69,6 +70,9 @@ pub(super) fn open(name: String, source: Box<dyn ReadAt>, file: usize) -> Result
         ));
     }
     source.read_exact_at(&mut length, 0)?;
+    if length == *MAGIC {
+        return Err(Error::corrupt(0, "this begins as a .wcodec does, which is packed already"));
+    }
     let header_len = u64::from_le_bytes(length);
     if header_len > LONGEST_HEADER {
         let what = format!(
