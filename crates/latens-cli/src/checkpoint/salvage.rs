@@ -1,12 +1,14 @@
 //! What is whole of a damaged `.wcodec`: the very files that it was made from where all of them is
 //! there, else safetensors files of the tensors that can be read.
 
+mod index;
 pub(super) mod look;
 pub(super) mod report;
 
 use latens::Limits;
 use latens::wcodec::{Reader, Salvage};
 use std::collections::HashSet;
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -28,6 +30,18 @@ enum Content {
     File(usize),
     /// Tensors, and the source file whose metadata they keep.
     Tensors(Vec<usize>, Option<usize>),
+    /// The index of shards, which is source file `file`, without the tensors that are not written.
+    Index { file: usize, text: Vec<u8>, lost: usize },
+}
+
+impl Content {
+    /// Tensors that an index does not name any more.
+    fn unlisted(&self) -> usize {
+        match self {
+            Content::Index { lost, .. } => *lost,
+            Content::File(_) | Content::Tensors(..) => 0,
+        }
+    }
 }
 
 /// Write what is whole, name the rest, and fail unless that is nothing.
@@ -49,7 +63,7 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
     let plan = plan(args, input, &reader, &found)?;
     let (outputs, contents): (Vec<Output>, Vec<Content>) = plan.into_iter().unzip();
     let tensors = contents.iter().filter_map(|content| match content {
-        Content::File(_) => None,
+        Content::File(_) | Content::Index { .. } => None,
         Content::Tensors(numbers, _) => Some(&numbers[..]),
     });
     let as_bytes = tensors.clone().map(|numbers| rescued::as_bytes(&reader, numbers)).sum();
@@ -65,6 +79,7 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
                     let metadata = file.and_then(|file| reader.metadata(file));
                     rescued::write(&reader, numbers, metadata.unwrap_or_default(), out)?;
                 }
+                Some(Content::Index { text, .. }) => out.write_all(text)?,
                 None => {}
             }
             Ok(())
@@ -76,7 +91,7 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
     let (mut kept, mut described) = (HashSet::new(), HashSet::new());
     for content in &contents {
         match content {
-            Content::File(file) => kept.insert(*file),
+            Content::File(file) | Content::Index { file, .. } => kept.insert(*file),
             Content::Tensors(_, file) => file.is_some_and(|file| described.insert(file)),
         };
     }
@@ -101,6 +116,7 @@ pub fn run(args: &args::Decompress, input: &Input, limits: Limits) -> Result<()>
         as_bytes,
         whole: found.whole.iter().map(name).collect(),
         renamed,
+        unlisted: contents.iter().map(Content::unlisted).sum(),
         lost: missing,
         damage: damage.into_iter().map(Wrong::from).collect(),
     };
@@ -136,9 +152,10 @@ fn plan(
         let outputs = target::outputs(input, given, &files)?;
         target::same_format(&files, &outputs, args.files.to)?;
         let each = outputs.into_iter().enumerate();
-        return Ok(each
-            .filter_map(|(file, output)| of_file(reader, found, file, output))
-            .collect());
+        let of_file = |(file, output)| of_file(reader, found, file, output);
+        let mut plan = each.filter_map(of_file).collect();
+        index::without_lost(reader, &mut plan)?;
+        return Ok(plan);
     }
     let safetensors = Format::Safetensors;
     let (output, to) = match folder {

@@ -29,8 +29,16 @@ pub struct Report {
     pub whole: Vec<String>,
     /// Names that no tensor of a safetensors file can have, and those that are written.
     pub renamed: Vec<[String; 2]>,
+    /// Tensors that the index of shards named and, as it is written, does not: they are not in what was written.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unlisted: usize,
     pub lost: Vec<Lost>,
     pub damage: Vec<Wrong>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_none(n: &usize) -> bool {
+    *n == 0
 }
 
 /// A tensor that could not be read, or tensors whose names are lost, or bytes of a source file.
@@ -136,6 +144,12 @@ impl Report {
             let (n, tensors) = (self.as_bytes, noun(self.as_bytes as u64, "tensor"));
             let what = "of types that safetensors does not have: written as U8, and __metadata__ says what each was";
             say(&format!("{n} {tensors} {what}\n"));
+        }
+        if self.unlisted > 0 {
+            let (n, tensors) = (self.unlisted, noun(self.unlisted as u64, "tensor"));
+            say(&format!(
+                "the index of the shards is written without {n} {tensors} that they lack\n"
+            ));
         }
         for [name, written] in &self.renamed {
             let what = "is no name of a tensor in safetensors: the tensor is written as";
