@@ -20,7 +20,8 @@ pub struct CheckpointReport {
     pub verified: bool,
     /// One entry a tensor, in the checkpoint's order.
     pub tensors: Vec<TensorReport>,
-    /// Tensors that are kept as bytes of their file alone: their names are too long.
+    /// Tensors that are kept as bytes of their file alone: their names are too long, or they
+    /// have too many dimensions.
     pub unnamed: usize,
     /// What else should be known: where an index and its shards differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -60,8 +60,8 @@ pub struct Checkpoint {
     pub files: Vec<SourceFile>,
     /// Its tensors, by file and place.
     pub tensors: Vec<TensorInfo>,
-    /// How many more there are whose names are longer than [`LONGEST_NAME`] or no text: they are kept as bytes of
-    /// their file.
+    /// How many more there are whose names are longer than [`LONGEST_NAME`] or no text, or that have more than 32
+    /// dimensions: they are kept as bytes of their file.
     pub unnamed: usize,
     /// Where the index of a sharded checkpoint and its shards differ, as far as that is no error.
     pub mismatches: Vec<Mismatch>,

@@ -22,6 +22,7 @@ use super::source::{self, ReadAt};
 use super::{Checkpoint, Format, LONGEST_NAME, SourceFile, TensorInfo, quoted};
 use crate::error::{Error, Result};
 use crate::wcodec::dtype::{Dtype, elements};
+use crate::wcodec::layout::entry::MAX_DIMENSIONS;
 use crate::wcodec::layout::header::MAGIC;
 
 /// Longest header, the library's own limit.
@@ -56,6 +57,8 @@ pub(super) struct Opened {
     /// Its tensors. What is taken out stays bytes of the file.
     pub(super) listed: Vec<Listed>,
     unnamed: usize,
+    /// The names of those of them that have too many dimensions.
+    pub(super) deep: Vec<String>,
     quantization: Quantization,
 }
 
@@ -87,15 +90,15 @@ pub(super) fn open(name: String, source: Box<dyn ReadAt>, file: usize) -> Result
         return Err(Error::truncated(len, what));
     }
     let header = source::read(&*source, 8, header_len)?;
-    let Parsed { listed, unnamed, quantization } =
+    let Parsed { listed, unnamed, deep, quantization } =
         parse(&header, file, data).map_err(|e| e.within("safetensors header"))?;
     unique(&listed)?;
-    Ok(Opened { name, source, len, data, listed, unnamed, quantization })
+    Ok(Opened { name, source, len, data, listed, unnamed, deep, quantization })
 }
 
 /// Adds a file to a checkpoint.
 pub(super) fn add(to: &mut Checkpoint, opened: Opened) -> Result<()> {
-    let Opened { name, source, len, data, listed, unnamed, quantization } = opened;
+    let Opened { name, source, len, data, listed, unnamed, quantization, .. } = opened;
     let (segments, tensors) = segments::build(&*source, listed, (data, len), to.tensors.len())?;
     to.files.push(SourceFile { name, len, segments });
     to.tensors.extend(tensors);
@@ -157,28 +160,34 @@ fn once<'a, T: Deserialize<'a>>(field: &mut Option<T>, name: &str, value: Json<'
 #[derive(Default)]
 struct Parsed {
     listed: Vec<Listed>,
-    /// Tensors whose names are too long.
+    /// Tensors that have no place in a list of them: their names are too long, or they have too many dimensions.
     unnamed: usize,
+    /// The names of the latter.
+    deep: Vec<String>,
     quantization: Quantization,
 }
 
 /// The tensors of a header; bytes are those of the file, of which it is the ninth and on.
 fn parse(header: &[u8], file: usize, data: u64) -> Result<Parsed> {
-    let Parsed { mut listed, mut unnamed, mut quantization } = Parsed::default();
+    let Parsed { mut listed, mut unnamed, mut deep, mut quantization } = Parsed::default();
     let read = Json::new(header).members(|name, value| {
         if name == "__metadata__" {
             metadata(value, &mut quantization);
             return Ok(());
         }
         let info = tensor(value, name, file, data)?;
-        match info.name.len() {
-            ..=LONGEST_NAME => listed.push(Listed { info, at: value.at() + 8, open_end: false }),
-            _ => unnamed += 1,
+        if info.name.len() > LONGEST_NAME {
+            unnamed += 1;
+        } else if info.shape.len() as u64 > MAX_DIMENSIONS {
+            unnamed += 1;
+            deep.push(info.name);
+        } else {
+            listed.push(Listed { info, at: value.at() + 8, open_end: false });
         }
         Ok(())
     });
     read.map_err(|e| e.offset_by(8))?;
-    Ok(Parsed { listed, unnamed, quantization })
+    Ok(Parsed { listed, unnamed, deep, quantization })
 }
 
 /// The `__metadata__` of a header, the eight bytes of its length before it; `None` where that is no

@@ -116,6 +116,8 @@ fn settle(
     }
     let numbers = shards.iter().zip(0..).map(|(shard, number)| (shard.file.as_str(), number));
     let numbers: HashMap<&str, usize> = numbers.collect();
+    let deep: HashSet<&str> =
+        opened.iter().flat_map(|open| open.deep.iter().map(String::as_str)).collect();
     weight_map(index, |tensor, value| {
         let file = value.parse::<String>()?;
         let Some(&number) = numbers.get(file.as_str()) else { return Ok(()) };
@@ -127,7 +129,7 @@ fn settle(
                 *home = number;
             }
             // Those have no place in a list of tensors.
-            _ if tensor.len() > LONGEST_NAME => {}
+            _ if tensor.len() > LONGEST_NAME || deep.contains(tensor.as_str()) => {}
             _ => note(Mismatch::Missing { tensor, file: number + 1, at: value.at() }),
         }
         Ok(())

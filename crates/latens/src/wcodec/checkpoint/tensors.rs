@@ -13,6 +13,7 @@ use super::source::{Held, ReadAt};
 use super::{Checkpoint, LONGEST_NAME, Quantization, TensorInfo, quoted};
 use crate::error::{Error, Result};
 use crate::wcodec::dtype::{Dtype, elements};
+use crate::wcodec::layout::entry::MAX_DIMENSIONS;
 
 /// The member of a header that is no tensor.
 const METADATA: &str = "__metadata__";
@@ -118,7 +119,7 @@ impl Tensors {
     ///
     /// # Errors
     /// Invalid argument where another tensor has the name, or it is longer than [`LONGEST_NAME`]; where
-    /// safetensors has no such type; where `bytes` are not as many as type and shape say.
+    /// there are more than 32 dimensions; where safetensors has no such type; where `bytes` are not as many as type and shape say.
     pub fn add(
         &mut self,
         name: impl Into<String>,
@@ -145,6 +146,10 @@ impl Tensors {
         let fail = |what: String| Err(Error::invalid(what).within(quoted(&name)));
         if name.len() > LONGEST_NAME || name == METADATA {
             return fail(format!("a name is no {METADATA} and has at most {LONGEST_NAME} bytes"));
+        }
+        if shape.len() as u64 > MAX_DIMENSIONS {
+            let n = shape.len();
+            return fail(format!("{n} dimensions, {MAX_DIMENSIONS} at most; reshape it"));
         }
         let block = dtype.block().filter(|_| dtype.id() < 256);
         let Some((together, block)) = block else {

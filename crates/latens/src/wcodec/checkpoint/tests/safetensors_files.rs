@@ -84,6 +84,34 @@ fn long_names_stay_bytes() {
 }
 
 #[test]
+fn tensors_of_many_dimensions_stay_bytes() {
+    let shape = |n: usize| format!("4{}", ",1".repeat(n - 1));
+    let [deep, flat] = [("deep", 33), ("flat", 32)].map(|(name, n)| (name, shape(n)));
+    let header = format!(
+        "{{{},{}}}",
+        entry(deep.0, "U8", &deep.1, 0, 4),
+        entry(flat.0, "U8", &flat.1, 4, 8)
+    );
+    let bytes = file(&header, 8);
+    let checkpoint = open_bytes("a.safetensors", &bytes).unwrap();
+    assert_eq!((checkpoint.tensors.len(), checkpoint.unnamed), (1, 1));
+    assert_eq!(assemble(&checkpoint, 0), bytes);
+    let config = crate::wcodec::Config::default();
+    crate::wcodec::compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+    // An index that names it is right.
+    let index = br#"{"weight_map": {"deep": "1.safetensors", "flat": "1.safetensors"}}"#;
+    let shard = |_: &str| -> Result<Box<dyn ReadAt>> { Ok(Box::new(bytes.clone())) };
+    let name = "m.safetensors.index.json".to_owned();
+    let sharded = Checkpoint::read(name, Box::new(index.to_vec()), Quantization::default(), &shard);
+    assert_eq!(sharded.unwrap().mismatches, []);
+    // Where it can be said in time, it is.
+    let mut tensors = Tensors::new();
+    let refused = tensors.add("deep", Dtype::U8, &[1; 33], vec![0]).unwrap_err().to_string();
+    assert!(refused.contains("33 dimensions"), "{refused}");
+    tensors.add("flat", Dtype::U8, &[1; 32], vec![0]).unwrap();
+}
+
+#[test]
 fn errors_name_the_tensor_and_the_byte() {
     let good = entry("a", "U8", "4", 0, 4);
     for (second, kind, says) in [
