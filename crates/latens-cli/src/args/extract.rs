@@ -4,6 +4,7 @@ use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
 use super::shared::{Common, within};
+use crate::format::Format;
 
 /// `latens extract`
 #[derive(Debug, Args)]
@@ -25,6 +26,9 @@ pub struct Extract {
     /// The tensor's name
     #[arg(value_name = "TENSOR")]
     pub tensor: String,
+    /// Its format, which can only be wcodec, whatever its name says
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    pub from: Option<Format>,
     /// Rows A to B, B not among them
     #[arg(long, value_name = "A:B", allow_hyphen_values = true)]
     pub rows: Option<String>,

@@ -9,6 +9,8 @@ use crate::format::Format;
 
 /// `latens inspect`
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Entropies are those of all tensors of a checkpoint, packed or not: all of it is read for them.")]
 pub struct Inspect {
     /// What to look into; `-` for stdin
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -14,6 +14,7 @@ use crate::message::{Failure, Result, one_line};
 use crate::output::{Need, OutputFile, Request};
 use crate::progress::Progress;
 use crate::render::{grid::end_of, tensors::LONGEST};
+use crate::table::reading::named;
 
 /// What was extracted.
 #[derive(Debug, Serialize)]
@@ -41,6 +42,10 @@ struct Report {
 /// Bad input, I/O, wrong usage.
 pub fn run(args: &args::Extract) -> Result<()> {
     let input = Input::of(&args.model);
+    if let Some(other) = args.from.filter(|&from| from != Format::Wcodec) {
+        return Err(named(Failure::usage(format!("extract reads wcodec, not {other}")), &input)
+            .hint("latens compress makes a .wcodec of a checkpoint"));
+    }
     let limits = Limits::default();
     let threads = thread_count(args.common.threads());
     let quiet = args.common.quiet || args.common.json;

@@ -44,6 +44,10 @@ fn a_checkpoint_that_is_not_packed_is_called_that() {
         let done = f.run(&["extract", file, "norm"]);
         done.fails(&[&said, &format!("latens compress {file}{from} packs it")]);
     }
+    f.run(&["compress", "m.safetensors"]).ok();
+    f.run(&["extract", "m.wcodec", "norm", "--from", "wcodec"]).ok();
+    f.run(&["extract", "m.wcodec", "norm", "--from", "safetensors"])
+        .ends_with(2, &["extract reads wcodec, not safetensors", "in m.wcodec"]);
     f.write("other", &[9; 300]);
     f.run(&["extract", "other", "norm"]).fails(&["corrupt"]);
 }

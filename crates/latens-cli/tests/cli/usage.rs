@@ -220,7 +220,8 @@ fn help_completions_and_manual() {
         assert!(!f.run(args).ok().out.is_empty(), "{args:?}");
     }
     for (verb, says) in [
-        ("compress", "For checkpoints 11 and 12 take some hundred times as long as 8"),
+        ("compress", "0 to 8 hardly differ; 11 and 12 take some hundred times as long as 8"),
+        ("inspect", "all of it is read for them"),
         ("inspect", "with --ablate also what REFERENCE predicts by"),
     ] {
         let help = f.run(&[verb, "--help"]).ok();

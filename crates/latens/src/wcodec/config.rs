@@ -85,7 +85,7 @@ impl Default for Config {
 
 impl Config {
     /// 0 (fastest) to 12 (smallest, and slower to read: embeddings are predicted by columns, tables and groups are
-    /// larger). From 9 on levels of rows and columns are refined, with which it takes three to five times as long as
+    /// larger). Those up to 8 hardly differ. From 9 on levels of rows and columns are refined, with which it takes three to five times as long as
     /// at 8, at 10 ten to fourteen times; at 11 and 12 every predictor is tried, which takes a hundred to three
     /// hundred times as long.
     #[must_use]
