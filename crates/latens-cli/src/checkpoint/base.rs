@@ -15,6 +15,12 @@ use crate::message::{Failure, Result};
 /// # Errors
 /// Bad input, I/O.
 pub fn open(path: &Path, limits: Limits) -> Result<Box<dyn Base>> {
+    if path == Path::new("-") {
+        return Err(Failure::usage(
+            "a base must be a file, not standard input: it is read in many places",
+        )
+        .hint("write it to a file and name that with --base"));
+    }
     let there = std::fs::metadata(path).map_err(|e| Failure::from(e).in_file(path))?;
     open_base(path, limits, &Watch::NONE).map_err(|e| {
         if e.kind() == ErrorKind::InvalidArgument && !e.is_limit() {

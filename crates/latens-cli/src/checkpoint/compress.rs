@@ -6,6 +6,7 @@ use latens::wcodec::{Base, BaseFile, Reader, compress_checkpoint_to_file};
 use std::time::Instant;
 
 use super::base;
+use super::hints;
 use super::kind::{self, Kind};
 use super::report::{CheckpointReport, TensorReport};
 use super::shards;
@@ -88,6 +89,7 @@ pub fn run(args: &args::Compress, input: &Input, from: Format) -> Result<()> {
     };
     let needed = args.base.as_deref().filter(|_| reader.base_name().is_some());
     let mut notes = shards::notes(&checkpoint);
+    notes.extend(hints::notes(input));
     if args.base.is_some() && needed.is_none() {
         notes.push(
             "no tensor is like its namesake of the base: the file can be read without it".into(),

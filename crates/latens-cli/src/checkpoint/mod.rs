@@ -8,6 +8,7 @@ pub mod damage;
 pub mod decompress;
 pub mod extract;
 pub mod flat;
+pub mod hints;
 pub mod inspect;
 pub mod kind;
 mod options;

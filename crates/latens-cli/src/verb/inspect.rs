@@ -101,7 +101,8 @@ pub fn run(args: &args::Inspect) -> Result<()> {
         Format::Safetensors | Format::Gguf => {
             let file = checkpoint::open(&input, format)?;
             let file = with_threads(args.common.threads(), || checkpoint::flat::read(&file, quiet));
-            let file = file.map_err(|e| named(e, &input))?;
+            let mut file = file.map_err(|e| named(e, &input))?;
+            file.notes.extend(checkpoint::hints::notes(&input));
             show(args, words, &file, || render::flat::text(&name, &file, colour))?;
             render::flat::html(&file)
         }

@@ -113,6 +113,7 @@ fn a_base_is_told_by_its_content_where_its_name_does_not_say_it() {
     let of = |base| f.run(&["compress", "m.safetensors", "--base", base, "-f"]);
     of("words").ends_with(2, &["the base is no checkpoint", "in words"]);
     of("none").fails(&["No such file", "in none"]);
+    of("-").ends_with(2, &["a base must be a file, not standard input"]);
 }
 
 #[test]
@@ -182,4 +183,20 @@ fn an_index_of_a_variant_is_an_index() {
     for name in [index, "model.fp16-1.safetensors"] {
         assert_eq!(f.read(&format!("back/{name}")), f.read(name), "{name}");
     }
+}
+
+/// Where it cannot be read, tensors may be taken for what they are not.
+#[test]
+fn a_config_that_is_no_json_is_told() {
+    let f = Folder::new();
+    f.write("m.safetensors", &model(5));
+    f.write("config.json", b"{\"quantization_config\": {\"bits\": 4,");
+    let says = "config.json beside it is no JSON";
+    let done = f.run(&["compress", "m.safetensors"]).ok();
+    assert!(done.err.contains(says), "{}", done.err);
+    let done = f.run(&["inspect", "m.safetensors"]).ok();
+    assert!(done.text().contains(says), "{}", done.text());
+    f.write("config.json", b"{\"model_type\": \"bert\"}");
+    let done = f.run(&["compress", "m.safetensors", "-f"]).ok();
+    assert!(!done.err.contains(says), "{}", done.err);
 }

@@ -149,6 +149,10 @@ impl View {
             View::Raw | View::Words { .. } | View::FloatBytes { .. } if !dtype.is_empty() => {
                 dtype.to_lowercase()
             }
+            // Bytes that are no numbers of eight bits.
+            View::Bytes(_) if matches!(dtype, "BOOL" | "F6_E2M3" | "F6_E3M2") => {
+                dtype.to_lowercase()
+            }
             _ => self.name(),
         }
     }

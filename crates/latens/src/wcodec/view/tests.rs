@@ -299,3 +299,10 @@ fn blocks_hold_what_the_documentation_says() {
         }
     }
 }
+
+#[test]
+fn bytes_that_are_no_numbers_of_eight_bits_have_the_name_of_their_type() {
+    let bytes = View::Bytes(Sign::Unsigned);
+    let all = ["U8", "BOOL", "F6_E2M3", ""].map(|dtype| bytes.packing(dtype));
+    assert_eq!(all, ["uint8", "bool", "f6_e2m3", "uint8"]);
+}
