@@ -74,7 +74,7 @@ fn lines(
     all.append(&mut grid.lines(colour));
     if report.unnamed > 0 {
         let count = units::counted(report.unnamed as u64, "more tensor");
-        let why = format!("no names, or of more than {LONGEST_NAME} bytes, or over 32 dimensions");
+        let why = format!("no name, or over {LONGEST_NAME} bytes of it or 32 dimensions");
         all.push(format!("{count} kept as bytes of the file: {why}"));
     }
     all.extend(report.notes.iter().map(|note| cut(&one_line(note), 2 * columns)));
