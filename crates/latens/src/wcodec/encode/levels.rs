@@ -84,7 +84,7 @@ pub(crate) struct Gauge {
     pub(crate) sizes: usize,
     /// log2 of the levels in an octave.
     pub(crate) fraction: u32,
-    /// The rows that count for columns; none where they are all alike.
+    /// The rows that count for columns; none where there is but one.
     pub(crate) for_cols: Option<Sample>,
 }
 
