@@ -38,9 +38,9 @@ def lines_of(name, builder):
     """A line of sha256.txt for each tensor, and for each file."""
     named = [(e.raw_name.decode(), builder.bytes(i)) for i, e in enumerate(builder.entries) if e.kind == TENSOR]
     taken = {n for n, _ in named}
-    for file, _, segments in builder.files:
+    for i, (file, _, _) in enumerate(builder.files):
         assert file not in taken
-        named.append((file, b"".join(bytes(s >> 1) if s & 1 else builder.bytes(s >> 1) for s in segments)))
+        named.append((file, builder.content(i)))
     # What would not stay on its line is left out.
     plain = [(n, data) for n, data in named if n.isprintable()]
     return [f"{hashlib.sha256(data).hexdigest()} {name}.wcodec {n}\n" for n, data in plain]

@@ -13,7 +13,7 @@ import numpy as np
 
 from make_wcodec_foreign import safetensors
 from pco_reader import Corrupt, need
-from wcodec_reader import open_file
+from wcodec_reader import WOVEN, open_file
 from wcodec_views import BLOCKS
 
 LEVELS = (1, 8, 12)
@@ -64,18 +64,18 @@ def floats(rng):
             "none": ("F32", [0, 4], b""), "one": ("F32", [], struct.pack("<f", 2.5))}
 
 
-def gguf(rng):
-    """Blocks of five types, of random weights and scales that are halves near 1."""
+def gguf(rng, types):
+    """Blocks of these types, of random weights and scales that are halves near 1."""
     tensors, at, infos, data = [], 0, b"", b""
-    for name, number in GGUF_TYPES.items():
+    for name, number in types.items():
         shape = [12, 256]
-        if name == "F32":
+        if number == GGUF_TYPES["F32"]:
             body = normal(rng, *shape).astype("<f4").tobytes()
         else:
             _, size, count, _ = BLOCKS[number]
             body = [rng.randrange(256) & rng.randrange(256) for _ in range(12 * 256 // count * size)]
             blocks = np.array(body, np.uint8).reshape(-1, size)
-            place = 208 if name == "Q6_K" else 0
+            place = 208 if number == GGUF_TYPES["Q6_K"] else 0
             blocks[:, place + 1] = 0x38
             body = blocks.tobytes()
         tensors.append(body)
@@ -85,6 +85,12 @@ def gguf(rng):
     for body in tensors:
         data += body + bytes(-len(body) % 32)
     return head + bytes(-len(head) % 32) + data
+
+
+def names(layers):
+    """So many and so long that headers are woven."""
+    kinds = ("attention.output.weight", "attention.query.weight", "norm.weight", "mlp.up.weight", "mlp.down.weight")
+    return [f"layers.{n}.{kind}" for n in range(layers) for kind in kinds]
 
 
 def relative(tensors, rng):
@@ -98,12 +104,14 @@ def relative(tensors, rng):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
-    tool, rng, failed, count = parser.parse_args().tool, random.Random(5), 0, 0
+    tool, rng, failed, count, woven = parser.parse_args().tool, random.Random(5), 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         folder, tensors = pathlib.Path(folder), int8(rng)
         sources = {"int8.safetensors": safetensors(tensors), "gptq.safetensors": safetensors(gptq(rng)),
-                   "floats.safetensors": safetensors(floats(rng)), "blocks.gguf": gguf(rng),
-                   "fine.safetensors": safetensors(relative(tensors, rng))}
+                   "floats.safetensors": safetensors(floats(rng)), "blocks.gguf": gguf(rng, GGUF_TYPES),
+                   "fine.safetensors": safetensors(relative(tensors, rng)),
+                   "names.safetensors": safetensors({name: ("BF16", [8], rng.randbytes(16)) for name in names(9)}),
+                   "names.gguf": gguf(rng, {name: GGUF_TYPES["Q8_0"] for name in names(4)})}
         for name, data in sources.items():
             (folder / name).write_bytes(data)
             base = folder / "int8.safetensors" if name.startswith("fine") else None
@@ -117,10 +125,11 @@ def main():
                     file = open_file(path, base)
                     file.verify()
                     need(file.files[0][0] == name and file.file(0) == data, "the source file does not come back")
+                    woven += any(s.kind == WOVEN for s in file.files[0][2])
                 except Corrupt as error:
                     failed += 1
                     print(f"{path.name}: {error}")
-    print(f"{count} files of the tool, {failed} failed")
+    print(f"{count} files of the tool, {woven} of them woven, {failed} failed")
     return failed > 0
 
 

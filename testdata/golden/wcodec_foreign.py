@@ -739,3 +739,40 @@ def pair_escapes_of_classes(b):
         # All rows in one span; the only row, which is paired with itself.
         code = coded(group_rows=1, classes=class_fields(FOUR, 10, rows, cols), stacked=True, **said)
         symbols(b, f"rows of their own {compact}", 13, 48, code, 4)
+
+
+@case("woven segments: names forward, backward and twice; markers that text, names, numbers and zeros have; of blobs, tensors, copies; no bytes")
+def woven(b):
+    first, later = b.reserve(), b.reserve()
+    near = [b.plain(name, "U8", [2], bytes([n, 255])) for n, name in enumerate(
+        ["model.layers.0.weight", "model.layers.1.weight", "~/é\0~", ""])]
+    long = b.plain("n" * 1024, "F16", [1], b"ab")
+    for _ in range(64):
+        b.plain("", "", [], b"", kind=1)
+    far = b.plain("far", "U8", [0], b"")
+
+    def stored(text, name, number=None, **options):
+        return b.tensor(name, "U8", [len(text)], RAW_VIEW, raw(list(text), 7), length=len(text), number=number, **options)
+
+    # Both name themselves and each other.
+    for number, name in ((first, "first"), (later, "later")):
+        stored(b"\0\0", name, number)
+    pieces = [b'["', *near, long, far, b'":[~', far, b"~~", near[0], near[0], b"]~", later, first, first]
+    text, forward = b.text(0x7e, *pieces, zeros=3)
+    stored(text, "first", first, storage=STORED)
+    # Of a marker that numbers and zeros have too.
+    text, of_zeros = b.text(0, far, b"\0", near[3], b"\0a\0\0", first, near[2], b"\0", zeros=5)
+    stored(text, "later", later)
+    copies = b.copy("copied", "I8", [len(text), 1], later), b.copy("", "", [], first, kind=1)
+    text, ones = b.text(1, near[1], far, b"\1\2", near[0], near[1], near[2], near[3], long)
+    blob = b.blob(text)
+    text, plain = b.text(255, b"no name\xff", zeros=255)
+    alone = b.plain("", "", [], text, STORED, kind=1)
+    nothing, zeros = b.blob(b.text(9)[0]), b.blob(b.text(0, zeros=255)[0])
+    unnamed = b.blob(b.text(7, near[3], near[3])[0])
+
+    again = "woven", first, forward
+    b.file("a.bin", again, far, ("zeros", 9), ("woven", later, of_zeros), again, near[1])
+    b.file("b.bin", ("woven", copies[0], of_zeros), first, ("woven", copies[1], forward), ("woven", blob, ones))
+    b.file("c.bin", ("woven", alone, plain), ("woven", nothing, b""), ("zeros", 4096), ("woven", blob, ones))
+    b.file("none.bin", ("woven", zeros, b""), ("woven", nothing, b""), ("woven", unnamed, b""))

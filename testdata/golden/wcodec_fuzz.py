@@ -1,4 +1,5 @@
-"""Random valid files by wcodec_writer.py, read by the tool, which must find the model hash in each."""
+"""Random valid files by wcodec_writer.py, read by the tool, which must find the model hash in each, and bring back the
+source files where segments are woven."""
 import argparse
 import collections
 import pathlib
@@ -8,7 +9,7 @@ import tempfile
 from make_wcodec_foreign import safetensors
 from wcodec_encode import string, varint
 from wcodec_fuzz_parts import Draw, random_coding, random_words
-from wcodec_reader import COPY, PARITY, QUANTIZATION, RAW_VIEW, SUMS
+from wcodec_reader import BLOB, COPY, PARITY, QUANTIZATION, RAW_VIEW, SUMS, TENSOR
 from wcodec_views import BLOCKS, BYTES, FLOAT_WORDS, SYMBOLS, WORDS, layout, matrix_of, words_together
 from wcodec_writer import raw
 
@@ -19,7 +20,7 @@ KINDS = [
     "nearby", "COLUMN", "REFERENCE", "LINEAR", "of tiles",
     "source", "source in the base", "source within the tensor", "zero source", "row map", "row map in the base",
     "reference", "reference in the base", "reference within the tensor",
-    "plain", "blob", "copy", "copy named", "base", "file", "odd record", "QUANTIZATION", "PARITY", "SUMS"]
+    "plain", "blob", "copy", "copy named", "base", "file", "woven", "odd record", "QUANTIZATION", "PARITY", "SUMS"]
 
 
 def random_shape(rng):
@@ -75,6 +76,23 @@ def random_tensor(draw, name):
     return tags
 
 
+def random_text(draw, name):
+    """A segment that is woven of a new entry."""
+    builder, rng = draw.builder, draw.rng
+    tensors = [number for number, entry in enumerate(builder.entries) if entry.kind == TENSOR]
+    marker, pieces = rng.randrange(256), []
+    for _ in range(rng.randint(0, 12)):
+        data = rng.choice([draw.data(rng.randint(0, 40)), bytes([marker]) * rng.randint(1, 3)])
+        pieces.append(rng.choice([data, rng.choice(tensors)]))
+    text, data = builder.text(marker, *pieces, zeros=rng.choice([0, 0, 1, 7, 255]))
+    if draw.chance(0.5):
+        number = builder.plain("", "", [], text, draw.storage(), BLOB)
+    else:
+        code = raw(list(text), rng.randint(1, len(text) + 3))
+        number = builder.tensor(name, "U8", [len(text)], RAW_VIEW, code, length=len(text), storage=draw.storage())
+    return "woven", draw.copy_of(number) if draw.chance(0.2) else number, data
+
+
 def random_ancillary(draw):
     """Records that a reader may skip, where they may stand."""
     builder, rng = draw.builder, draw.rng
@@ -90,6 +108,10 @@ def random_ancillary(draw):
         builder.odd[known] = QUANTIZATION, texts + numbers
         draw.count("QUANTIZATION")
     builder.proofs = [tag for tag in (PARITY, SUMS) if draw.chance(0.6)]
+
+
+def has_woven(file):
+    return any(isinstance(s, tuple) and s[0] == "woven" for s in file[2])
 
 
 def random_file(seed):
@@ -109,14 +131,29 @@ def random_file(seed):
         originals = [number for number, entry in enumerate(builder.entries) if entry.storage != COPY]
         if draw.chance(0.3):
             draw.copy_of(rng.choice(originals))
+    woven = [random_text(draw, f"text {i}") for i in range(rng.choice([0, 0, 1, 2]))]
     for name in rng.sample(["model.safetensors", "ä b", "..."], rng.choice([0, 0, 1, 2])):
         segments = list(range(len(builder.entries))) + [("zeros", n) for n in (0, 1, 64, 4096)]
-        builder.file(name, *rng.choices(segments, k=rng.randint(0, 8)))
-        draw.count("file")
+        builder.file(name, *rng.choices(segments + woven * 4, k=rng.randint(0, 8)))
+        draw.count("file", *["woven"] * has_woven(builder.files[-1]))
     random_ancillary(draw)
     data = builder.finish(known=draw.chance(0.5), quantisation=rng.randrange(3))
     draw.count(*[{PARITY: "PARITY", SUMS: "SUMS"}[tag] for tag in builder.proofs if builder.index_is_long])
     return draw, tags, data
+
+
+def wrong_by(tool, file, draw):
+    """What is wrong with a file, as the tool says, or with what comes out."""
+    run = subprocess.run([tool, "verify", *file], capture_output=True, text=True)
+    if run.returncode or not draw.drawn["woven"]:
+        return run.returncode and (run.stderr.strip() or run.stdout.strip())
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run([tool, "decompress", "-q", *file, "-o", f"{folder}/"], capture_output=True, text=True)
+        if run.returncode:
+            return run.stderr.strip()
+        names = [name for name, _, _ in draw.builder.files]
+        other = [name for i, name in enumerate(names) if pathlib.Path(folder, name).read_bytes() != draw.builder.content(i)]
+        return other and f"{other} do not come back"
 
 
 def main():
@@ -137,12 +174,12 @@ def main():
             if draw.builder.base is not None:
                 base.write_bytes(safetensors(draw.builder.base))
                 against = ["--base", base]
-            run = subprocess.run([arguments.tool, "verify", *against, path], capture_output=True, text=True)
+            wrong = wrong_by(arguments.tool, [*against, path], draw)
             tagged.update(tags)
             drawn.update(draw.drawn)
-            if run.returncode:
+            if wrong:
                 failed += 1
-                print(f"seed {seed}: {', '.join(tags)}: {run.stderr.strip() or run.stdout.strip()}", flush=True)
+                print(f"seed {seed}: {', '.join(tags)}: {wrong}", flush=True)
                 for made in (path, base) if arguments.keep else ():
                     if made.exists():
                         (arguments.keep / f"{seed}{made.suffix}").write_bytes(made.read_bytes())

@@ -33,7 +33,7 @@ def of_columns(b):
 claims("claims-columns", "a row of 2^50 symbols with classes, which take no bytes", 1, 1 << 50, of_columns, ONE_STATE)
 claims("claims-sub-blocks", "2^52 symbols with transforms in one group of a byte", 1 << 26, 1 << 26, lambda _: (
     bytes([BITPLANE, PREDICT | TRANSFORM]) + varint(1 << 26) + prediction_fields((8, 8), 0) + bytes([10, 0])), b"\0")
-add("claims-zeros", "a file of 2^50 zero bytes", lambda b: plain(b).finish(change=lambda r: [
+add("claims-zeros", "2^50 zero bytes, which is the code of an entry woven that is not there", lambda b: plain(b).finish(change=lambda r: [
     f if f[0] != FILE else (FILE, string("f") + varint(64 + (1 << 50)) + b"\2\0" + varint((2 << 50) + 1)) for f in r]))
 
 

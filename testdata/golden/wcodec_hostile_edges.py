@@ -1,13 +1,16 @@
 """More files of WCodec that break one rule each, most by as little as may be."""
 import zlib
 
+import numpy as np
+
+import pco_writer
 from wcodec_encode import string, varint
-from wcodec_foreign import bell, four_tables, FOUR, packed, raw_words, symbols
+from wcodec_foreign import bell, four_tables, FOUR, packed, raw_words, symbols, words as words_of
 from wcodec_hostile import add, plain, records
 from wcodec_hostile_tensors import descriptor, put
 from wcodec_reader import BASE, FILE, INLINE, PARITY, SUMS, TENSOR
 from wcodec_symbols import UNSIGNED
-from wcodec_tensors import Tensor
+from wcodec_tensors import PCO, Tensor
 from wcodec_tiles import REFERENCE
 from wcodec_writer import (
     UNSIGNED_BYTES, Written, class_fields, coded, index_of, of_entry, of_this, parity, prediction_fields, raw,
@@ -122,3 +125,80 @@ add("no-symbols-20-tables", "coefficients of no symbols with 20 tables", nothing
 descriptor("view-bits-7", "symbols of 7 bits", lambda d: put(d, 0, packed(7, 1)))
 descriptor("view-straddling-high", "symbols that straddle words, the highest bits first", lambda d: put(d, 0, packed(3, 1, 1)))
 descriptor("view-straddling-uneven", "symbols of 3 bits in rows that are no whole runs of 3 words", lambda d: put(d, 0, packed(3, 1)))
+
+
+# ---- what is woven
+
+def woven(name, wrong, text, length, of=1, stated=None):
+    """A file of a text, which is a blob behind the tensor x; `stated` is the file's length, where it is another."""
+    def make(b):
+        plain(b)
+        b.blob(text)
+        b.file("woven.bin", ("woven", of, bytes(length)))
+        if stated is not None:
+            b.files[-1] = "woven.bin", stated, b.files[-1][2]
+        return b.finish(change=as_it_is)
+    add(f"woven-{name}", wrong, make)
+
+
+RIGHT = b"ab~\1c\0\0\2~"  # abxc
+woven("of-no-entry", "what is woven of an entry that is not there", RIGHT, 4, 2)
+woven("segments-sum", "woven bytes that do not sum to their file", RIGHT, 4, stated=5)
+woven("shorter", "fewer bytes woven than are said", RIGHT, 5)
+woven("longer", "more bytes woven than are said", RIGHT, 3)
+woven("longer-of-none", "a byte woven where none is said", b"a\0~", 0)
+woven("of-no-bytes", "what is woven of an entry of no bytes", b"", 0)
+woven("of-a-byte", "a text of one byte", b"\0", 0)
+woven("blob", "the name of a blob", b"ab~\3c\0~", 3)
+woven("no-entry", "the name of an entry that is not there", b"ab~\5c\0~", 3)
+woven("below-0", "the name of entry -1", b"ab~\2c\0~", 3)
+woven("far", "the name of entry 2^63", b"a~\1~" + varint((1 << 64) - 1) + b"\0~", 3)
+woven("far-below-0", "the name of entry 1 - 2^63", b"a~" + varint((1 << 64) - 2) + b"\0~", 2)
+woven("zeros", "zeros behind a text that are not zero", b"ab~\1c\0\1\2~", 4)
+woven("zeros-too-many", "more zeros than there are bytes", b"\0\0\3~", 0)
+woven("cut", "a text that ends with its marker", b"ab~\1c~\0~", 5)
+woven("cut-by-zeros", "a text that ends with its marker, and zeros behind it", b"ab~\1c~\0\1~", 5)
+woven("cut-number", "a text that ends within a number, and zeros behind it", b"ab~\1c~\x81\0\1~", 5)
+woven("not-short", "the number of a name that is not in its shortest form", b"ab~\x81\0c\0~", 4)
+woven("marker-not-short", "the 0 of a marker that is not in its shortest form", b"ab~\x80\0c\0~", 4)
+
+
+def pco_runs(*groups):
+    """Groups of chunks, each so many times the same word: (count, bytes)."""
+    def group(part, chunks):
+        w, ty = pco_writer.Writer(), f"u{8 * part.width}"
+        pco_writer.write_header(w, 3, 4, uniform=ty, n_hint=sum(count for count, _ in chunks))
+        for count, word in chunks:
+            word = int.from_bytes(word, "little")
+            pco_writer.write_chunk(w, 4, ty, [word] * count, [[(1, word, 0)]])
+        w.put(0, 8, "end")
+        return w.bytes()
+
+    def code(_, context, part):
+        data = b"".join(word * count for chunks in groups for count, word in chunks)
+        part.data = np.frombuffer(data, f"<u{part.width}")
+        made = {chunks: group(part, chunks) for chunks in set(groups)}
+        return bytes([PCO]) + varint(sum(count for count, _ in groups[0])), [made[chunks] for chunks in groups]
+    return code
+
+
+def woven_to_more(b):
+    """A byte and 2^14 names of 2^10 bytes: entry 0, and again and again the one before."""
+    b.plain("n" * 1024, "U8", [1], b"a")
+    code = pco_runs(((1, b"~\0"), (1, b"~\1"), ((1 << 14) - 1, b"~\2"), (1, b"\0~")))
+    text = b.tensor("text", "U16", [(1 << 14) + 2], words_of(2), code, length=(2 << 14) + 4)
+    b.file("woven.bin", ("woven", text, b"~" + b.entries[0].raw_name * (1 << 14)))
+    return b.finish(change=as_it_is)
+
+
+def woven_of_more(b):
+    """Of eight bytes seven are woven: a zero is behind each marker."""
+    word, count = b"\0abcde\0~", (1 << 21) + 1
+    code = pco_runs(*[((1 << 15, word),)] * 64, ((1, word),))
+    text = b.tensor("text", "U64", [count], words_of(8), code, length=8 * count)
+    b.file("woven.bin", ("woven", text, (b"\0abcde\0" + b"~abcde\0" * (count - 1))[:-1]))
+    return b.finish(change=as_it_is)
+
+
+add("woven-to-more", "2^24 + 1 bytes woven", woven_to_more)
+add("woven-of-more", "what is woven of 2^24 + 8 bytes", woven_of_more)

@@ -14,20 +14,25 @@ import pathlib
 import struct
 import sys
 import zlib
+from collections import namedtuple
 
 import numpy as np
 
 from pco_reader import Corrupt, need
-from wcodec_streams import Bytes, read_bank
+from wcodec_streams import Bytes, read_bank, unzigzag
 from wcodec_tensors import Tensor, aligned
 from wcodec_views import layout
 
 HEADER, FOOTER, ALIGNED = 128, 32, 128
 HEAD, BASE, BANK, ENTRY, FILE, QUANTIZATION, SUMS, PARITY = 2, 4, 6, 8, 10, 13, 15, 17
 LONGEST_NAME = 1024
+MOST_ZEROS, MOST_WOVEN = 4096, 1 << 24
 TENSOR, BLOB = range(2)
 STORED, INLINE, COPY = range(3)
+WHOLE, ZEROS, WOVEN = range(3)
 RAW_VIEW = bytes(8)
+# Of a file: all of an entry, so many zeros, or so many bytes woven of an entry.
+Segment = namedtuple("Segment", "kind entry length")
 
 
 class Entry:
@@ -65,6 +70,15 @@ class Entry:
             self.check = r.u32()
         if self.storage == INLINE:
             self.groups, self.descriptor = (r.take(size) for size in self.sizes)
+
+
+def read_segment(r):
+    code = r.varint()
+    if code % 2 == 0:
+        return Segment(WHOLE, code // 2, None)
+    if code // 2 <= MOST_ZEROS:
+        return Segment(ZEROS, None, code // 2)
+    return Segment(WOVEN, code // 2 - MOST_ZEROS - 1, r.varint())
 
 
 class File:
@@ -132,7 +146,7 @@ class File:
             else:
                 name, length, count = record.string(LONGEST_NAME), record.length(), record.varint()
                 need(count <= record.left(), "more segments than bytes")
-                self.files.append((name, length, [record.varint() for _ in range(count)]))
+                self.files.append((name, length, [read_segment(record) for _ in range(count)]))
             record.close("a record")
         need(self.bank, "no BANK")
 
@@ -192,9 +206,12 @@ class File:
         need(len(set(names)) == len(names), "two files of one name")
         for name, length, segments in self.files:
             need(name not in ("", ".", "..") and not set(name) & set("/\\:\0"), "a file name that is not bare")
-            need(all(s & 1 or s >> 1 < len(self.entries) for s in segments), "a segment of an unknown entry")
-            need(all(s >> 1 <= 4096 for s in segments if s & 1), "more than 4096 zero bytes")
-            parts = (s >> 1 if s & 1 else self.entries[s >> 1].length for s in segments)
+            named = [s for s in segments if s.kind != ZEROS]
+            need(all(s.entry < len(self.entries) for s in named), "a segment of an unknown entry")
+            woven = [s for s in named if s.kind == WOVEN]
+            need(all(1 <= self.entries[s.entry].length <= MOST_WOVEN for s in woven), "woven of no or too many bytes")
+            need(all(s.length <= MOST_WOVEN for s in woven), "too many bytes woven")
+            parts = (self.entries[s.entry].length if s.kind == WHOLE else s.length for s in segments)
             need(sum(parts) == length, "segments that do not sum to the file")
 
     # ---- what is within
@@ -212,9 +229,35 @@ class File:
             self.decoded[number] = Tensor(self, e).bytes()
         return self.decoded[number]
 
+    def woven(self, segment):
+        """The text that an entry holds, with names for its markers."""
+        text, out, following = self.bytes(segment.entry), bytearray(), 0
+        need(len(text) >= 2, "a text without marker")
+        zeros, marker = text[-2:]
+        end = len(text) - 2 - zeros
+        need(end >= 0, "more zeros than there are bytes")
+        need(not any(text[end:-2]), "zeros that are not zero")
+        r = Bytes(text, 0, end)
+        while r.left():
+            byte = r.take(1)
+            told = r.varint() if byte[0] == marker else 0
+            if told:
+                number = following + unzigzag(told - 1)
+                need(0 <= number < len(self.entries), "the name of an unknown entry")
+                need(self.entries[number].kind == TENSOR, "the name of a blob")
+                byte, following = self.entries[number].raw_name, number + 1
+            out += byte
+            need(len(out) <= segment.length, "more bytes woven than are said")
+        need(len(out) == segment.length, "fewer bytes woven than are said")
+        return bytes(out)
+
+    def segment(self, s):
+        if s.kind == ZEROS:
+            return bytes(s.length)
+        return self.bytes(s.entry) if s.kind == WHOLE else self.woven(s)
+
     def file(self, number):
-        segments = self.files[number][2]
-        return b"".join(bytes(s >> 1) if s & 1 else self.bytes(s >> 1) for s in segments)
+        return b"".join(map(self.segment, self.files[number][2]))
 
     def model_hash(self):
         out = hashlib.sha256()
@@ -226,6 +269,8 @@ class File:
     def verify(self):
         for number in range(len(self.entries)):
             self.bytes(number)
+        for segment in {s for _, _, segments in self.files for s in segments if s.kind == WOVEN}:
+            self.woven(segment)
         need(self.model_hash() == self.head[1], "the tensors do not have the model hash")
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 import pco_writer
 from wcodec_encode import BitWriter, encode_planes, encode_rans, short_stream, string, varint, zigzagged
-from wcodec_reader import (BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, RAW_VIEW, STORED, SUMS, TENSOR, File,
-                           hashed)
+from wcodec_reader import (BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, MOST_ZEROS, RAW_VIEW, STORED, SUMS, TENSOR,
+                           File, hashed)
 from wcodec_streams import Bytes, in_states, read_bank
 from wcodec_symbols import CLASSES, COMPACT, DIRECT, ESCAPES, ORDER, PAIRS, PREDICT, RECUT, STACKED, TRANSFORM, Coded
 from wcodec_tensors import PCO, PCO_TYPES, RAW, Tensor
@@ -234,11 +234,28 @@ class Builder:
         entry.length = self.entries[of].length
         return self.put(entry)
 
+    def text(self, marker, *pieces, zeros=0):
+        """A text of bytes and of names, by the numbers of their entries; and what is woven of it."""
+        text, whole, following = b"", b"", 0
+        for piece in pieces:
+            if isinstance(piece, int):
+                text += bytes([marker]) + varint(zigzagged(piece - following) + 1)
+                piece, following = self.entries[piece].raw_name, piece + 1
+            else:
+                text += piece.replace(bytes([marker]), bytes([marker, 0]))
+            whole += piece
+        return text + bytes(zeros) + bytes([zeros, marker]), whole
+
     def file(self, name, *segments):
-        """Of entries, by number; a string of n zero bytes is ("zeros", n)."""
-        sizes = [s[1] if isinstance(s, tuple) else self.entries[s].length for s in segments]
-        numbers = [2 * s[1] + 1 if isinstance(s, tuple) else 2 * s for s in segments]
-        self.files.append((name, sum(sizes), numbers))
+        """Of entries, by number; a string of n zero bytes is ("zeros", n), these bytes woven of an entry are
+        ("woven", number, bytes)."""
+        sizes = [self.entries[s].length if isinstance(s, int) else s[1] if s[0] == "zeros" else len(s[2]) for s in segments]
+        self.files.append((name, sum(sizes), segments))
+
+    def content(self, number):
+        """The bytes of a file."""
+        of = lambda s: self.bytes(s) if isinstance(s, int) else bytes(s[1]) if s[0] == "zeros" else s[2]  # noqa: E731
+        return b"".join(map(of, self.files[number][2]))
 
     # ---- drawing
 
@@ -352,6 +369,7 @@ class Builder:
         file = File(out, self.base)
         file.verify()
         assert all(file.bytes(i) == self.bytes(i) for i in range(len(self.entries)))
+        assert all(file.file(i) == self.content(i) for i in range(len(self.files)))
         return out
 
     def records(self, header, bank):
@@ -365,7 +383,8 @@ class Builder:
             out.append((ENTRY, e.fields(previous)))
             previous = e.raw_name
         for name, length, segments in self.files:
-            out.append((FILE, string(name) + varint(length) + varint(len(segments)) + b"".join(map(varint, segments))))
+            fields = b"".join(map(segment_fields, segments))
+            out.append((FILE, string(name) + varint(length) + varint(len(segments)) + fields))
         for place in sorted(self.odd, reverse=True):
             out.insert(place, self.odd[place])
         self.index_is_long = len(index_of(out)) > 4096
@@ -373,6 +392,14 @@ class Builder:
             index = index_of(out)
             out.append((tag, sums(index) if tag == SUMS else parity(index)))
         return out
+
+
+def segment_fields(s):
+    if isinstance(s, int):
+        return varint(2 * s)
+    if s[0] == "zeros":
+        return varint(2 * s[1] + 1)
+    return varint(2 * (MOST_ZEROS + 1 + s[1]) + 1) + varint(len(s[2]))
 
 
 def index_of(records):

@@ -37,11 +37,12 @@ fn grounds() -> Vec<Ground> {
     let own = samples::tiny().into_iter().map(|(name, file)| Ground { name, file, base: None });
     let folder = common::repository().join("testdata/golden/wcodec-foreign");
     let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
-    let of_others = ["pairs-in-order", "pairs-of-rows", "against-a-base"].map(|name| Ground {
-        name: name.to_owned(),
-        file: read(&format!("{name}.wcodec")),
-        base: (name == "against-a-base").then(|| read("base.safetensors")),
-    });
+    let of_others =
+        ["pairs-in-order", "pairs-of-rows", "woven", "against-a-base"].map(|name| Ground {
+            name: name.to_owned(),
+            file: read(&format!("{name}.wcodec")),
+            base: (name == "against-a-base").then(|| read("base.safetensors")),
+        });
     own.chain(of_others).collect()
 }
 

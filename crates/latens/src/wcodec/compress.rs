@@ -111,7 +111,7 @@ fn write<W: Write>(
                         let now = if gguf { whole_words(now) } else { now };
                         let mut bytes = buffer(now)?;
                         checkpoint.read_at(number, offset, &mut bytes)?;
-                        segments.push(SegmentRecord::Entry(writer.blob(&bytes)?));
+                        segments.push(writer.beside_tensors(&bytes)?);
                         (offset, len) = (offset + now, len - now);
                     }
                 }

@@ -20,7 +20,8 @@ use crate::wcodec::layout::header::{
 use crate::wcodec::layout::index::{BankRecord, Base, Index, Quantization};
 use crate::wcodec::layout::source::MAX_NAME;
 use crate::wcodec::output::{Groups, Output};
-use std::collections::HashSet;
+use crate::wcodec::woven;
+use std::collections::HashMap;
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 
@@ -36,7 +37,8 @@ pub(crate) struct FileWriter<W: Write> {
     index: Index,
     /// What tensors may be coded against.
     base: Option<Base>,
-    names: HashSet<String>,
+    /// Names of tensors, and the numbers of their entries: these come before all others.
+    names: HashMap<String, u32>,
     hash: ModelHash,
     tensors: u32,
 }
@@ -57,7 +59,7 @@ impl<W: Write> FileWriter<W> {
             bank: Bank::default(),
             index: Index::default(),
             base: None,
-            names: HashSet::new(),
+            names: HashMap::new(),
             hash: ModelHash::new(),
             tensors: 0,
         };
@@ -91,7 +93,8 @@ impl<W: Write> FileWriter<W> {
 
     /// Takes in the name of the next tensor, which [`FileWriter::tensors`] writes.
     pub(crate) fn begin(&mut self, name: &str) -> Result<()> {
-        if name.len() as u64 > MAX_NAME || !self.names.insert(name.to_owned()) {
+        let number = self.tensors;
+        if name.len() as u64 > MAX_NAME || self.names.insert(name.to_owned(), number).is_some() {
             return Err(Error::invalid(format!(
                 "the name {name:?} is that of another tensor, or longer than {MAX_NAME} bytes"
             )));
@@ -167,8 +170,21 @@ impl<W: Write> FileWriter<W> {
         Ok(stored)
     }
 
-    /// Writes bytes of a source file that belong to no tensor; the number of their entry.
-    pub(crate) fn blob(&mut self, bytes: &[u8]) -> Result<usize> {
+    /// Writes bytes of a source file that belong to no tensor, without the names of tensors where these are
+    /// long; what gives them back.
+    pub(crate) fn beside_tensors(&mut self, bytes: &[u8]) -> Result<SegmentRecord> {
+        let number = |name: &str| {
+            let number = usize::try_from(*self.names.get(name)?).ok()?;
+            self.index.entries.get(number).is_some_and(|e| e.name == name).then_some(number)
+        };
+        Ok(match woven::without_names(bytes, &number) {
+            Some(text) => SegmentRecord::Woven(self.blob(&text)?, bytes.len() as u64),
+            None => SegmentRecord::Entry(self.blob(bytes)?),
+        })
+    }
+
+    /// Writes a blob; the number of its entry.
+    fn blob(&mut self, bytes: &[u8]) -> Result<usize> {
         let shape = [bytes.len() as u64];
         let (dtype, type_name) = (Dtype::U8, Dtype::U8.name());
         let tensor = Tensor { dtype, type_name, shape: &shape, bytes: Data::Held(bytes) };
@@ -192,7 +208,7 @@ impl<W: Write> FileWriter<W> {
         may_name_a_file(name)?;
         let length = segments.iter().map(|segment| match *segment {
             SegmentRecord::Entry(k) => self.index.entries.get(k).map_or(0, |e| e.length as u64),
-            SegmentRecord::Zeros(n) => n,
+            SegmentRecord::Zeros(n) | SegmentRecord::Woven(_, n) => n,
         });
         let length = length.sum();
         self.index.files.push(SourceFileRecord { name: name.to_owned(), length, segments });

@@ -9,6 +9,7 @@ use crate::bits::checksum::crc32;
 use crate::limits::Limits;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::entry::Storage;
+use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::layout::part::Codec;
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::open_tensor::OpenTensor;
@@ -98,6 +99,17 @@ fn one_of_the_files_has_an_order_and_one_has_pairs_of_two_rows() {
     assert_eq!(found, [1, 1]);
 }
 
+/// Damage to the text and to the names that a header is woven of.
+#[test]
+fn one_of_the_files_has_a_header_without_names() {
+    let woven = |file: Vec<u8>| {
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        let mut segments = reader.open.index.files().flat_map(|file| file.segments());
+        segments.any(|segment| matches!(segment, SegmentRecord::Woven(..)))
+    };
+    assert_eq!(files().into_iter().map(woven).filter(|&is| is).count(), 1);
+}
+
 /// Everything that can be asked of a file. What comes out is not looked at.
 fn use_all(file: Vec<u8>) -> crate::Result<()> {
     let limits = Limits::default().max_output(1 << 24).max_alloc(1 << 24);
@@ -113,6 +125,15 @@ fn use_all(file: Vec<u8>) -> crate::Result<()> {
     let reader = reader.without_planes(1 + threads * 3);
     for (number, _) in reader.tensors() {
         let _ = reader.rows(number, 0..4);
+    }
+    for number in 0..reader.files().count() {
+        let _ = (reader.format_of_file(number), reader.metadata(number));
+        let head = reader.file_head(number, 100);
+        let written = reader.write_file(number, &mut std::io::sink());
+        result = result.and(head.map(drop)).and(written);
+        for blob in reader.blobs_of_file(number) {
+            result = result.and(reader.blob(&blob).map(drop));
+        }
     }
     result.and(reader.verify())
 }

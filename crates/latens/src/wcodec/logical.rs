@@ -104,18 +104,36 @@ impl<S: ReadAt> Reader<S> {
     /// The `__metadata__` of source file `number`; `None` where it is no safetensors file, or its
     /// header cannot be decoded. Members that are not text are left out.
     pub fn metadata(&self, number: usize) -> Option<Vec<(String, String)>> {
-        metadata_of(&self.telling(self.header(number)?.0).ok()?)
+        let (header, length) = self.header(number)?;
+        metadata_of(&self.telling_header(header, length).ok()?)
     }
 
-    /// The entry with which source file `number` begins and its length, where that may be a safetensors header.
-    fn header(&self, number: usize) -> Option<(usize, usize)> {
-        let Some(SegmentRecord::Entry(entry)) = self.open.index.file(number)?.segments().next()
-        else {
-            return None;
+    /// With what source file `number` begins and its length, where that may be a safetensors header.
+    fn header(&self, number: usize) -> Option<(SegmentRecord, u64)> {
+        let header = self.open.index.file(number)?.segments().next()?;
+        let length = match header {
+            SegmentRecord::Zeros(_) => None,
+            SegmentRecord::Woven(_, length) => Some(length),
+            SegmentRecord::Entry(entry) => {
+                let entry = self.open.index.entry(entry)?.record;
+                entry.dtype().is_none().then_some(entry.length as u64)
+            }
         };
-        let header = self.open.index.entry(entry)?.record;
-        let fits = header.length as u64 <= 8 + LONGEST_HEADER && header.dtype().is_none();
-        fits.then_some((entry, header.length))
+        Some((header, length.filter(|&length| length <= 8 + LONGEST_HEADER)?))
+    }
+
+    /// The bytes of a header, which tell how tensors are packed: they are no output.
+    fn telling_header(&self, header: SegmentRecord, length: u64) -> Result<Vec<u8>> {
+        match header {
+            SegmentRecord::Entry(entry) => self.telling(entry),
+            SegmentRecord::Woven(entry, _) => {
+                self.open.limits.check_aside(length, "what tells how it is packed")?;
+                let mut out = Vec::new();
+                self.weave((entry, length), u64::MAX, &mut out)?;
+                Ok(out)
+            }
+            SegmentRecord::Zeros(_) => Ok(Vec::new()),
+        }
     }
 }
 

@@ -297,11 +297,16 @@ impl<S: ReadAt> Reader<S> {
 
     /// The bytes of an entry that tells how another one is packed: they are no output.
     pub(crate) fn telling(&self, number: usize) -> Result<Vec<u8>> {
+        self.aside(number, "what tells how it is packed")
+    }
+
+    /// The bytes of an entry that are needed for something else; `what` they are.
+    pub(crate) fn aside(&self, number: usize, what: &str) -> Result<Vec<u8>> {
         let open = OpenTensor::open(self, number)?;
         let mut out = Vec::new();
         let limits = self.open.limits;
         limits
-            .check_aside(open.entry.length as u64, "what tells how it is packed")
+            .check_aside(open.entry.length as u64, what)
             .and_then(|()| open.checked_bytes(&mut out))
             .map_err(|e| e.within(self.place(number)))?;
         Ok(out)

@@ -9,6 +9,7 @@ use crate::wcodec::layout::table::Table;
 use crate::wcodec::order::Order;
 use crate::wcodec::stack::{Rows, Stack};
 use crate::wcodec::transform::{Block, Transform};
+use crate::wcodec::woven::{Piece, Pieces};
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::path::Path;
@@ -144,4 +145,18 @@ fn transforms() {
         transform.forward(&mut there);
         assert_eq!(there, coefficients, "{name}");
     }
+}
+
+#[test]
+fn woven() {
+    let lines = example("wcodec.md", "woven");
+    let names: Vec<&str> = of(&lines, "names").split(' ').collect();
+    let (text, mut out) = (hex(of(&lines, "text")), Vec::new());
+    for piece in Pieces::of(&text).unwrap() {
+        match piece.unwrap() {
+            Piece::Bytes(bytes) => out.extend_from_slice(bytes),
+            Piece::Name(number) => out.extend_from_slice(names[number].as_bytes()),
+        }
+    }
+    assert_eq!(out, hex(of(&lines, "gives")));
 }

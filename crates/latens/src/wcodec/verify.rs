@@ -10,6 +10,7 @@ use crate::wcodec::layout::header::{HEADER_BYTES, check_zero};
 use crate::wcodec::open_index::{Doubt, OpenEntry};
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 /// Bytes of padding that are looked at together.
@@ -38,6 +39,7 @@ impl<S: ReadAt> Reader<S> {
         self.can_be_mended()?;
         self.each_padding(&mut |from, to| self.check_padding(from, to))?;
         self.write_segments(segments(self.entries_of(false)), &mut io::sink())?;
+        self.write_segments(self.woven(), &mut io::sink())?;
         match self.has_its_hash()? {
             true => Ok(()),
             false => Err(self.has_another_hash()),
@@ -52,7 +54,7 @@ impl<S: ReadAt> Reader<S> {
     /// # Errors
     /// I/O, a limit, that of a watch: what ends the search.
     pub fn faults(&self) -> Result<Vec<Fault>> {
-        let mut faults = Vec::new();
+        let (mut faults, mut damaged) = (Vec::new(), HashSet::new());
         let mut note = |tensor: Option<usize>, outcome: Result<()>| match outcome {
             Err(e) if e.is_stopped() || e.is_limit() || e.kind() == ErrorKind::Io => Err(e),
             Err(error) => {
@@ -68,6 +70,9 @@ impl<S: ReadAt> Reader<S> {
             let tensor = entry.record.dtype().is_some().then_some(entry.number);
             let one = std::iter::once(SegmentRecord::Entry(entry.number));
             let outcome = self.write_segments(one, &mut io::sink());
+            if outcome.is_err() {
+                damaged.insert(entry.number);
+            }
             // The groups of a copy are another entry's.
             let own = matches!(entry.record.storage, Storage::Stored { .. });
             let first = outcome.as_ref().err().filter(|_| own).map(Error::at);
@@ -87,6 +92,16 @@ impl<S: ReadAt> Reader<S> {
                     Ok(()) => Ok(()),
                 })?;
                 note(tensor, last.map_or(Ok(()), Err))?;
+            }
+        }
+        for segment in self.woven() {
+            // What is wrong with an entry has been told.
+            if let SegmentRecord::Woven(of, _) = segment
+                && !damaged.contains(&of)
+            {
+                let outcome = self.write_segments(std::iter::once(segment), &mut io::sink());
+                damaged.extend(outcome.is_err().then_some(of));
+                note(None, outcome)?;
             }
         }
         if faults.is_empty() && !self.has_its_hash()? {
@@ -164,6 +179,16 @@ impl<S: ReadAt> Reader<S> {
     fn entries_of(&self, tensors: bool) -> impl Iterator<Item = OpenEntry<'_>> {
         let entries = self.open.index.entries();
         entries.filter(move |entry| entry.record.dtype().is_some() == tensors)
+    }
+
+    /// What of source files is put together of entries and names.
+    fn woven(&self) -> impl Iterator<Item = SegmentRecord> {
+        let segments = self.open.index.files().flat_map(|file| file.segments());
+        let mut seen = HashSet::new();
+        segments.filter(move |segment| match *segment {
+            SegmentRecord::Woven(of, length) => seen.insert((of, length)),
+            _ => false,
+        })
     }
 
     fn check_padding(&self, from: u64, to: u64) -> Result<()> {

@@ -23,6 +23,7 @@ enum Job {
     /// Small ones, all of which a thread decodes.
     Few(Vec<usize>),
     Zeros(u64),
+    Woven(usize, u64),
 }
 
 /// Jobs of a reader.
@@ -38,6 +39,16 @@ enum Begun<'a, S: ReadAt> {
     Whole(OpenTensor<'a, S>, usize),
     Few(&'a [usize]),
     Zeros(u64),
+    Woven(usize, u64),
+}
+
+/// Bytes of a source file that belong to no tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Blob {
+    /// Where they are in the source file.
+    pub bytes: Range<u64>,
+    held: SegmentRecord,
 }
 
 impl<S: ReadAt> Reader<S> {
@@ -51,30 +62,41 @@ impl<S: ReadAt> Reader<S> {
         let Some(file) = self.open.index.file(number) else { return Vec::new() };
         let entries = file.segments().filter_map(|segment| match segment {
             SegmentRecord::Entry(entry) => Some(entry),
-            SegmentRecord::Zeros(_) => None,
+            SegmentRecord::Zeros(_) | SegmentRecord::Woven(..) => None,
         });
         entries.filter(|&entry| self.entry(entry).is_some()).collect()
     }
 
-    /// What of source file `number` belongs to no tensor and is not known to be zeros, such as its header: bytes of
-    /// the file, and the number of the entry that holds them, which [`Reader::tensor`] decodes.
-    pub fn blobs_of_file(&self, number: usize) -> Vec<(Range<u64>, usize)> {
+    /// What of source file `number` belongs to no tensor and is not known to be zeros, such as its header.
+    pub fn blobs_of_file(&self, number: usize) -> Vec<Blob> {
         let (mut at, mut blobs) = (0u64, Vec::new());
-        for segment in self.open.index.file(number).iter().flat_map(|file| file.segments()) {
+        for held in self.open.index.file(number).iter().flat_map(|file| file.segments()) {
             let start = at;
-            let length = match segment {
-                SegmentRecord::Zeros(count) => count,
-                SegmentRecord::Entry(entry) => self.byte_length(entry).unwrap_or(0) as u64,
+            let (length, is_blob) = match held {
+                SegmentRecord::Zeros(count) => (count, false),
+                SegmentRecord::Woven(_, length) => (length, true),
+                SegmentRecord::Entry(entry) => {
+                    let length = self.byte_length(entry).unwrap_or(0) as u64;
+                    (length, self.entry(entry).is_none())
+                }
             };
             at = at.saturating_add(length);
-            match segment {
-                SegmentRecord::Entry(entry) if self.entry(entry).is_none() => {
-                    blobs.push((start..at, entry));
-                }
-                _ => {}
+            if is_blob {
+                blobs.push(Blob { bytes: start..at, held });
             }
         }
         blobs
+    }
+
+    /// The bytes of a blob of this file.
+    ///
+    /// # Errors
+    /// Those of [`Reader::tensor`].
+    pub fn blob(&self, blob: &Blob) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        self.open.limits.check_output(blob.bytes.end - blob.bytes.start)?;
+        self.write_segments(std::iter::once(blob.held), &mut out)?;
+        Ok(out)
     }
 
     /// What source file `number` begins with before its first tensor, such as its header: `most` bytes of it, or all where it
@@ -118,6 +140,11 @@ impl<S: ReadAt> Reader<S> {
                     head.append(&mut self.byte_range(entry, 0..length)?);
                 }
                 SegmentRecord::Entry(_) => break,
+                SegmentRecord::Woven(entry, length) => {
+                    let end = (head.len() as u64).saturating_add(length.min(left));
+                    self.open.limits.check_output(end)?;
+                    self.weave((entry, length), left, &mut head)?;
+                }
             }
         }
         Ok(head)
@@ -145,6 +172,7 @@ impl<S: ReadAt> Reader<S> {
         for segment in segments {
             let job = match segment {
                 SegmentRecord::Zeros(count) => Job::Zeros(count),
+                SegmentRecord::Woven(entry, length) => Job::Woven(entry, length),
                 SegmentRecord::Entry(entry) => {
                     let length = self.byte_length(entry)?;
                     match jobs.jobs.last_mut() {
@@ -201,6 +229,9 @@ impl<S: ReadAt> Jobs<'_, S> {
                 (Begun::Zeros(count), None) => {
                     std::io::copy(&mut std::io::repeat(0).take(*count), out)?;
                 }
+                (&Begun::Woven(entry, length), None) => {
+                    reader.weave((entry, length), u64::MAX, out)?;
+                }
             }
             Ok(())
         })?;
@@ -245,6 +276,7 @@ impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
             }
             Some(Job::Few(entries)) => (Begun::Few(entries), 1),
             Some(&Job::Zeros(count)) => (Begun::Zeros(count), 0),
+            Some(&Job::Woven(entry, length)) => (Begun::Woven(entry, length), 0),
             None => (Begun::Zeros(0), 0),
         })
     }
@@ -259,7 +291,7 @@ impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
             Begun::Few(entries) => {
                 entries.iter().try_for_each(|&entry| self.append_entry(entry, &mut out))?;
             }
-            Begun::Whole(..) | Begun::Zeros(_) => {}
+            Begun::Whole(..) | Begun::Zeros(_) | Begun::Woven(..) => {}
         }
         Ok(out)
     }

@@ -231,6 +231,33 @@ fn many_small_tensors_of_noise_take_no_more_than_they_did() {
     }
 }
 
+/// The same of names that share nothing and are longer than all else that a header says.
+#[test]
+fn names_that_share_nothing_take_no_more_than_they_did() {
+    let mut random = Random(29);
+    for (letters, long, length) in [
+        ("0123456789abcdef", 64, 1000),
+        ("0123456789abcdef", 128, 1),
+        ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 100, 4000),
+        ("abcdefghijklmnopqrstuvwxyz .:", 1000, 0),
+        ("的一是不了人我在有他这为之大来以个中上们", 60, 4),
+    ] {
+        let letters: Vec<char> = letters.chars().collect();
+        let name = |_| (0..long).map(|_| *random.pick(&letters)).collect();
+        let names: Vec<String> = (0..1000).map(name).collect();
+        let shape: &[u64] = &[length as u64];
+        let noise = |random: &mut Random| (0..length).map(|_| random.next() as u8).collect();
+        let tensors = names.iter().map(|name| (&name[..], "I8", shape, noise(&mut random)));
+        let source = safetensors(&tensors.collect::<Vec<_>>());
+        let file = compress_checkpoint(&open(source.clone()), None, &Config::default(), Vec::new());
+        let file = file.unwrap();
+        let most = source.len() + source.len() / 1000 + 4096;
+        assert!(file.len() <= most, "{long}: {} of {}", file.len(), source.len());
+        assert!(back(&file).unwrap() == source, "{long}");
+        Reader::open(file, Limits::default()).unwrap().verify().unwrap();
+    }
+}
+
 /// Biases by scales are where zero lies among MLX's codes.
 #[test]
 fn biases_say_where_codes_are() {

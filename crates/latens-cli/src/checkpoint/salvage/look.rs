@@ -63,8 +63,9 @@ pub fn beside_tensors<S: ReadAt>(
     let told: Vec<_> = described.iter().filter_map(|&file| metadata(file)).collect();
     let mut lost = Vec::new();
     for (file, (name, _)) in reader.files().enumerate().filter(|(file, _)| !kept.contains(file)) {
-        for (bytes, entry) in reader.blobs_of_file(file) {
-            let why = match reader.tensor(entry) {
+        for blob in reader.blobs_of_file(file) {
+            let bytes = blob.bytes.clone();
+            let why = match reader.blob(&blob) {
                 Err(e) => {
                     lost.push(Lost::bytes(name, bytes, &e));
                     continue;

@@ -41,10 +41,7 @@ impl<S: ReadAt> Reader<S> {
     /// The kind of source file `number`, of a sharded checkpoint that of each: safetensors, or the index. `None` where
     /// its first bytes do not tell, or cannot be read.
     pub fn format_of_file(&self, number: usize) -> Option<Format> {
-        let blobs = self.blobs_of_file(number);
-        let (place, entry) = blobs.first().filter(|(place, _)| place.start == 0)?;
-        let telling = place.end.min(Format::TELLING as u64);
-        Format::of_start(&self.byte_range(*entry, 0..telling).ok()?)
+        Format::of_start(&self.file_head(number, Format::TELLING as u64).ok()?)
     }
 }
 

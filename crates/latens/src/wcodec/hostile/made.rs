@@ -67,7 +67,8 @@ pub(super) fn files() -> Vec<Vec<u8>> {
     });
     let config = Config::default().group_symbols(700);
     let blocks = wcodec::compress_checkpoint(&made::checkpoint(blocks), None, &config, Vec::new());
-    files.chain([blocks.unwrap(), ordered(&mut random), stacked(&mut random)]).collect()
+    let others = [blocks.unwrap(), ordered(&mut random), stacked(&mut random), woven(&mut random)];
+    files.chain(others).collect()
 }
 
 /// Columns of nibbles that differ by so much that pairs have an order of their own.
@@ -96,5 +97,15 @@ fn stacked(random: &mut Random) -> Vec<u8> {
         nibble(col) + 16 * nibble(col + 1)
     });
     let config = Config::default().group_symbols(7000);
+    wcodec::compress_checkpoint(&made::checkpoint(source), None, &config, Vec::new()).unwrap()
+}
+
+/// Tensors of long names, which the header takes from the index.
+fn woven(random: &mut Random) -> Vec<u8> {
+    let mut name = |_| (0..60).map(|_| char::from(b"abcdefgh"[random.below(8)])).collect();
+    let names: Vec<String> = (0..7).map(&mut name).collect();
+    let tensors = names.into_iter().map(|name| (&*name.leak(), "U8", "[2000]", 2000));
+    let source = made::safetensors(&tensors.collect::<Vec<_>>(), |_, _, _| random.below(256));
+    let config = Config::default();
     wcodec::compress_checkpoint(&made::checkpoint(source), None, &config, Vec::new()).unwrap()
 }

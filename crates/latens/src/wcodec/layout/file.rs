@@ -4,7 +4,7 @@
 //! |---|---|
 //! | name | string |
 //! | length | varint |
-//! | segments | how many, varint; each a varint: 2k is entry k, 2n + 1 is n ≤ 4096 zero bytes |
+//! | segments | how many, varint; each a varint: 2k is entry k, 2n + 1 is n ≤ 4096 zero bytes, 2(4097 + k) + 1 is what is [woven](super::super::woven) of entry k, followed by how many bytes that is |
 
 use crate::bits::varint;
 use crate::error::{Error, Result};
@@ -14,6 +14,9 @@ use crate::wcodec::layout::source::MAX_NAME;
 
 /// Zero bytes that a segment stands for, at most: else three bytes could ask for a disk full of them.
 pub(crate) const MAX_ZEROS: u64 = 4096;
+
+/// Bytes of an entry of which a segment is woven, and of that segment, at most.
+const MAX_WOVEN: u64 = 1 << 24;
 
 /// A source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +33,8 @@ pub(crate) enum SegmentRecord {
     Entry(usize),
     /// So many zero bytes.
     Zeros(u64),
+    /// So many bytes, of an entry and the names of tensors.
+    Woven(usize, u64),
 }
 
 /// Whether `name` can be a file's in a folder that it cannot leave.
@@ -54,11 +59,14 @@ impl SourceFileRecord {
         varint::write(self.length, &mut out);
         varint::write(self.segments.len() as u64, &mut out);
         for segment in &self.segments {
-            let code = match *segment {
-                SegmentRecord::Entry(k) => 2 * k as u64,
-                SegmentRecord::Zeros(n) => 2 * n + 1,
-            };
-            varint::write(code, &mut out);
+            match *segment {
+                SegmentRecord::Entry(k) => varint::write(2 * k as u64, &mut out),
+                SegmentRecord::Zeros(n) => varint::write(2 * n + 1, &mut out),
+                SegmentRecord::Woven(k, bytes) => {
+                    varint::write(2 * (MAX_ZEROS + 1 + k as u64) + 1, &mut out);
+                    varint::write(bytes, &mut out);
+                }
+            }
         }
         out
     }
@@ -101,16 +109,26 @@ impl<'a> FileRecord<'a> {
         let mut fields = self.segments.clone();
         std::iter::from_fn(move || match fields.left() {
             0 => None,
-            _ => segment(fields.varint("a segment").ok()?),
+            _ => segment(&mut fields).ok(),
         })
     }
 }
 
-/// What a segment's varint says; `None` for entries that no memory holds.
-fn segment(code: u64) -> Option<SegmentRecord> {
-    Some(match code % 2 {
-        1 => SegmentRecord::Zeros(code / 2),
-        _ => SegmentRecord::Entry(usize::try_from(code / 2).ok()?),
+/// The next segment.
+fn segment(fields: &mut Fields<'_>) -> Result<SegmentRecord> {
+    let at = fields.at();
+    let code = fields.varint("a segment")?;
+    let entry = |number: u64| {
+        usize::try_from(number)
+            .map_err(|_| Error::corrupt(at, format!("there is no entry {number}")))
+    };
+    Ok(match (code % 2, code / 2) {
+        (0, k) => SegmentRecord::Entry(entry(k)?),
+        (_, n @ ..=MAX_ZEROS) => SegmentRecord::Zeros(n),
+        (_, k) => {
+            let bytes = fields.varint("how many bytes are woven")?;
+            SegmentRecord::Woven(entry(k - MAX_ZEROS - 1)?, bytes)
+        }
     })
 }
 
@@ -119,20 +137,22 @@ fn sum(fields: &mut Fields<'_>, count: usize, entries: &Lengths) -> Result<u64> 
     let mut sum = 0u64;
     for _ in 0..count {
         let at = fields.at();
-        let code = fields.varint("a segment")?;
-        let bytes = match segment(code) {
-            Some(SegmentRecord::Zeros(n)) if n > MAX_ZEROS => {
-                return Err(Error::corrupt(
-                    at,
-                    format!("a run of {n} zero bytes, where {MAX_ZEROS} are the most"),
-                ));
-            }
-            Some(SegmentRecord::Zeros(n)) => Some(n),
-            Some(SegmentRecord::Entry(k)) => entries.get(k).map(|length| length as u64),
-            None => None,
+        let length = |k| {
+            let length = entries.get(k).map(|length| length as u64);
+            length.ok_or_else(|| Error::corrupt(at, format!("there is no entry {k}")))
         };
-        let none = || Error::corrupt(at, format!("there is no entry {}", code / 2));
-        let longer = sum.checked_add(bytes.ok_or_else(none)?);
+        let bytes = match segment(fields)? {
+            SegmentRecord::Zeros(n) => n,
+            SegmentRecord::Entry(k) => length(k)?,
+            SegmentRecord::Woven(k, bytes) => match length(k)? {
+                1..=MAX_WOVEN if bytes <= MAX_WOVEN => bytes,
+                of => {
+                    let what = format!("{bytes} bytes woven of the {of} of entry {k}");
+                    return Err(Error::corrupt(at, what));
+                }
+            },
+        };
+        let longer = sum.checked_add(bytes);
         sum = longer.ok_or_else(|| Error::corrupt(at, "a file without end"))?;
     }
     Ok(sum)

@@ -92,10 +92,11 @@ impl<'a, S: ReadAt> Held<'a, S> {
         // All shards have the same. No more is decoded than one header may have.
         let mut left = 8 + LONGEST_HEADER;
         let files = 0..self.reader.files().count();
-        for (entry, length) in files.filter_map(|number| self.reader.header(number)) {
-            let Some(rest) = left.checked_sub(length as u64) else { break };
+        for (header, length) in files.filter_map(|number| self.reader.header(number)) {
+            let Some(rest) = left.checked_sub(length) else { break };
             left = rest;
-            let Some(said) = metadata_of(&self.reader.telling(entry)?) else { continue };
+            let said = metadata_of(&self.reader.telling_header(header, length)?);
+            let Some(said) = said else { continue };
             let config = said.into_iter().find(|(key, _)| key == "quantization_config");
             return Ok(config.map_or_else(Quantization::default, |(_, text)| {
                 Quantization::from_json(text.as_bytes())
