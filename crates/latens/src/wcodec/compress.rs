@@ -9,7 +9,7 @@ use crate::wcodec::checkpoint::{
     Checkpoint, Format, LONGEST_PADDING, Quantization, Segment, SourceFile, TensorInfo,
 };
 use crate::wcodec::config::Config;
-use crate::wcodec::file_writer::FileWriter;
+use crate::wcodec::file_writer::{FileWriter, WORTH_A_BLOB};
 use crate::wcodec::layout::entry::MAX_DIMENSIONS;
 use crate::wcodec::layout::file::{MAX_ZEROS, SegmentRecord, may_name_a_file};
 use crate::wcodec::layout::header::BaseQuantisation;
@@ -31,13 +31,11 @@ pub struct BaseFile<'a> {
 
 /// Bytes of a source file that one blob holds at most.
 pub(super) const BLOB: usize = 1 << 24;
-/// Bytes of a blob from which on a few of them may be a blob of their own, which takes some 45 bytes.
-const WORTH_WORDS: u64 = 1 << 12;
 
 /// So many bytes, or those of whole words of eight bytes where there are many: words may be fewer. Not for
 /// headers of safetensors, in whose first blob readers look for metadata.
 fn whole_words(len: u64) -> u64 {
-    if len < WORTH_WORDS { len } else { len / 8 * 8 }
+    if len < WORTH_A_BLOB as u64 { len } else { len / 8 * 8 }
 }
 
 /// Writes a checkpoint to `out`, which need not seek: the header then leaves out what only the end
@@ -111,7 +109,7 @@ fn write<W: Write>(
                         let now = if gguf { whole_words(now) } else { now };
                         let mut bytes = buffer(now)?;
                         checkpoint.read_at(number, offset, &mut bytes)?;
-                        segments.push(writer.beside_tensors(&bytes)?);
+                        writer.beside_tensors(&bytes, gguf, &mut segments)?;
                         (offset, len) = (offset + now, len - now);
                     }
                 }

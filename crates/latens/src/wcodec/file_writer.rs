@@ -20,11 +20,13 @@ use crate::wcodec::layout::header::{
 use crate::wcodec::layout::index::{BankRecord, Base, Index, Quantization};
 use crate::wcodec::layout::source::MAX_NAME;
 use crate::wcodec::output::{Groups, Output};
-use crate::wcodec::woven;
+use crate::wcodec::woven::Named;
 use std::collections::HashMap;
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 
+/// Bytes for which a blob of their own is worth while, which takes some 45 bytes.
+pub(crate) const WORTH_A_BLOB: usize = 1 << 12;
 /// Bytes that are hashed at a time.
 const HASHED: usize = 1 << 18;
 
@@ -170,17 +172,31 @@ impl<W: Write> FileWriter<W> {
         Ok(stored)
     }
 
-    /// Writes bytes of a source file that belong to no tensor, without the names of tensors where these are
-    /// long; what gives them back.
-    pub(crate) fn beside_tensors(&mut self, bytes: &[u8]) -> Result<SegmentRecord> {
-        let number = |name: &str| {
+    /// Writes bytes of a source file that belong to no tensor, without the names of tensors where these are long. What
+    /// gives them back goes to `segments`; all of it is one segment, unless it may be in `pieces`.
+    pub(crate) fn beside_tensors(
+        &mut self,
+        bytes: &[u8],
+        pieces: bool,
+        segments: &mut Vec<SegmentRecord>,
+    ) -> Result<()> {
+        let number_of = |name: &str| {
             let number = usize::try_from(*self.names.get(name)?).ok()?;
             self.index.entries.get(number).is_some_and(|e| e.name == name).then_some(number)
         };
-        Ok(match woven::without_names(bytes, &number) {
-            Some(text) => SegmentRecord::Woven(self.blob(&text)?, bytes.len() as u64),
-            None => SegmentRecord::Entry(self.blob(bytes)?),
-        })
+        let Some(named) = Named::find(bytes, &number_of) else {
+            segments.push(SegmentRecord::Entry(self.blob(bytes)?));
+            return Ok(());
+        };
+        // Numbers before the names may leave no byte free that marks them.
+        let before = Some(named.before()).filter(|before| pieces && before.len() >= WORTH_A_BLOB);
+        let start = before.map_or(0, <[u8]>::len);
+        if let Some(before) = before {
+            segments.push(SegmentRecord::Entry(self.blob(before)?));
+        }
+        let text = self.blob(&named.text_from(start))?;
+        segments.push(SegmentRecord::Woven(text, (bytes.len() - start) as u64));
+        Ok(())
     }
 
     /// Writes a blob; the number of its entry.

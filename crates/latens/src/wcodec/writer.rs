@@ -202,7 +202,7 @@ impl<W: Write> Writer<W> {
         self.record(&mut file, header.len() > compress::BLOB);
         let mut segments = Vec::new();
         for bytes in header.chunks(compress::BLOB) {
-            segments.push(file.beside_tensors(bytes)?);
+            file.beside_tensors(bytes, false, &mut segments)?;
         }
         segments.extend(order.into_iter().map(SegmentRecord::Entry));
         file.file(&self.name, segments)?;

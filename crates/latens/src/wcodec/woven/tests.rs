@@ -1,0 +1,108 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::Limits;
+use crate::wcodec::made::{self, Gguf};
+use crate::wcodec::{Config, compress_checkpoint};
+
+fn name(i: usize) -> String {
+    format!("{:032x}", (i as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
+}
+
+/// What `text` comes to, where entry i has [`name`] i.
+fn woven(text: &[u8]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for piece in Pieces::of(text)? {
+        match piece? {
+            Piece::Bytes(bytes) => out.extend_from_slice(bytes),
+            Piece::Name(number) => out.extend_from_slice(name(number).as_bytes()),
+        }
+    }
+    Ok(out)
+}
+
+#[test]
+fn names_are_left_out_and_come_back() {
+    let number_of = |text: &str| (0..99).find(|&i| name(i) == text);
+    let quoted = |i: usize| format!("{{\"{}\": \"{}\"}}", name(i), name(i + 1)).into_bytes();
+    let counted = |i: usize| [&32u64.to_le_bytes()[..], name(i).as_bytes()].concat();
+    let in_order: Vec<u8> = (0..50).flat_map(quoted).collect();
+    let backwards: Vec<u8> = (0..99).rev().flat_map(counted).collect();
+    let none_free = [&in_order[..], &(0..=255).collect::<Vec<u8>>(), &backwards].concat();
+    for bytes in [in_order, backwards, none_free] {
+        let text = Named::find(&bytes, &number_of).unwrap().text_from(0);
+        assert!(woven(&text).unwrap() == bytes);
+        assert!(text.len() * 2 < bytes.len(), "{} of {}", text.len(), bytes.len());
+        assert!(text.len().is_multiple_of(8));
+    }
+    assert!(Named::find(b"\"no names\": 1", &number_of).is_none());
+    assert!(Named::find(&quoted(3), &number_of).is_none());
+    assert!(Named::find(&[], &number_of).is_none());
+}
+
+#[test]
+fn texts_end_as_they_must() {
+    let woven = |text: &[u8]| woven(text).map_err(|e| e.to_string());
+    assert_eq!(woven(b"ab\0\0\x02x").unwrap(), b"ab");
+    assert_eq!(woven(b"ax\0b\0x").unwrap(), b"axb");
+    assert_eq!(woven(b"x\x01x\x02\0x").unwrap(), [name(0), name(0)].concat().as_bytes());
+    assert_eq!(woven(b"\0x").unwrap(), b"");
+    for (text, why) in [
+        (&b""[..], "does not end with zeros"),
+        (b"x", "does not end with zeros"),
+        (b"\0\x02x", "does not end with zeros"),
+        (b"ab\x01\x01x", "does not end with zeros"),
+        (b"abx\0x", "ends inside of the number of a name"),
+        (b"abx\x80\0x", "ends inside of the number of a name"),
+        (b"abx\x81\0\0x", "shortest form"),
+        (b"x\x02\0x", "no file has"),
+    ] {
+        let error = woven(text).unwrap_err();
+        assert!(error.contains(why), "{text:?}: {error}");
+    }
+}
+
+/// Names of GGUF too, behind numbers of which all bytes occur, and those that files name in another order than the index.
+#[test]
+fn files_of_long_names_come_back() {
+    let tensors = |mut gguf: Gguf| {
+        for i in 0..40 {
+            gguf.tensor(&name(i), &[32], 0, vec![7; 128]);
+        }
+        gguf.bytes()
+    };
+    let mut with_numbers = Gguf::new();
+    let numbers = [&[0; 4][..], &6000u64.to_le_bytes(), &made::noise(6000, 1)].concat();
+    with_numbers.pair("numbers", 9, &numbers);
+    let shuffled = (0..40).map(|i| {
+        let (name, start) = (name(i), i * 17 % 40);
+        format!(r#""{name}":{{"dtype":"U8","shape":[1],"data_offsets":[{start},{}]}}"#, start + 1)
+    });
+    let header = format!("{{{}}}", shuffled.collect::<Vec<_>>().join(","));
+    for (source, pieces) in [
+        (tensors(Gguf::new()), 1),
+        (tensors(with_numbers), 2),
+        (made::behind_header(&header, &[9; 40]), 1),
+    ] {
+        let (checkpoint, config) = (made::checkpoint(source.clone()), Config::default());
+        let file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        let blobs = reader.blobs_of_file(0);
+        assert_eq!(blobs.len(), pieces);
+        let last = &blobs[pieces - 1].bytes;
+        let text = reader.open.index.entries().last().unwrap().record.length as u64;
+        assert!(last.start.is_multiple_of(8) && text + 40 * 25 < last.end - last.start, "{text}");
+        for threads in [1, 3] {
+            let mut out = Vec::new();
+            reader.watched(&crate::Watch::NONE).threads(threads).write_file(0, &mut out).unwrap();
+            assert!(out == source);
+        }
+        for most in [0, 1, 20, 100, last.start, last.start + 9, last.end, u64::MAX] {
+            let head = reader.file_head(0, most).unwrap();
+            assert!(head == source[..usize::try_from(most.min(last.end)).unwrap()], "{most}");
+        }
+        let bytes: Vec<Vec<u8>> = blobs.iter().map(|blob| reader.blob(blob).unwrap()).collect();
+        assert!(bytes.concat().len() as u64 == last.end && source.starts_with(&bytes.concat()));
+        reader.verify().unwrap();
+    }
+}
