@@ -278,9 +278,14 @@ fn finer(explained: &Explained, n: usize, config: &mut DirectConfig, bank: &mut 
     if n >= FINE && best.bits > least + LOSS * symbols {
         best = refined(best, least, (explained, n), config, (bank, before));
     }
-    let groups = small_groups(best.bits / symbols.max(1.0));
-    config.large_groups = best.bits > least + (LOSS_AND_SMALL_GROUPS - groups) * symbols;
+    config.large_groups = best.bits > with_small_groups(least, best.bits, n);
     best
+}
+
+/// What `n` symbols of about so many `bits` may take for groups to be small, `least` being what they take at order 0.
+fn with_small_groups(least: f64, bits: f64, n: usize) -> f64 {
+    let symbols = n as f64;
+    least + (LOSS_AND_SMALL_GROUPS - small_groups(bits / symbols.max(1.0))) * symbols
 }
 
 /// What explains symbols without classes, where those by columns save less than they must; `best` is by classes, and then by

@@ -1,11 +1,11 @@
 //! Pairs of symbols of two to four bits, coded as one.
 
-use super::{FEW_BITS, FINE, LOSS_AND_SMALL_GROUPS, Modelling, Paired, finer};
+use super::{FEW_BITS, FINE, Modelling, Paired, finer, with_small_groups};
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::cost::{self, Histogram};
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::plan::Plan;
-use crate::wcodec::encode::symbols::{DirectConfig, MANY, small_groups};
+use crate::wcodec::encode::symbols::{DirectConfig, MANY};
 use crate::wcodec::layout::table::Factors;
 use crate::wcodec::order::Order;
 
@@ -141,8 +141,8 @@ fn above_order_0(whole: &Histogram, n: usize) -> f64 {
     if n < FINE {
         return f64::INFINITY;
     }
-    let (least, symbols) = (cost::entropy(whole), n as f64);
-    least + (LOSS_AND_SMALL_GROUPS - small_groups(least / symbols)) * symbols
+    let least = cost::entropy(whole);
+    with_small_groups(least, least, n)
 }
 
 /// The pair of the rarest symbol with itself: of fewer bits than four one that there is not.
