@@ -79,6 +79,7 @@ mod reader;
 mod salvage;
 pub mod scan;
 mod side_by_side;
+mod source_files;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 mod spec_examples;
@@ -104,6 +105,6 @@ pub use order0::Order0;
 pub use plane::{Content, Part, Plane, Role};
 pub use reader::{Reader, TensorEntry};
 pub use salvage::{Damage, LostEntries, Salvage};
+pub use source_files::Blob;
 pub use verify::Fault;
-pub use write_file::Blob;
 pub use writer::Writer;
