@@ -79,7 +79,7 @@ def gguf(rng, types):
             blocks[:, place + 1] = 0x38
             body = blocks.tobytes()
         tensors.append(body)
-        infos += struct.pack("<Q", len(name)) + name.encode() + struct.pack("<IQQIQ", 2, 256, 12, number, at)
+        infos += struct.pack("<Q", len(name.encode())) + name.encode() + struct.pack("<IQQIQ", 2, 256, 12, number, at)
         at += len(body) + -len(body) % 32
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), 0) + infos
     for body in tensors:
@@ -87,10 +87,10 @@ def gguf(rng, types):
     return head + bytes(-len(head) % 32) + data
 
 
-def names(layers):
+def names(layers, dot="."):
     """So many and so long that headers are woven."""
     kinds = ("attention.output.weight", "attention.query.weight", "norm.weight", "mlp.up.weight", "mlp.down.weight")
-    return [f"layers.{n}.{kind}" for n in range(layers) for kind in kinds]
+    return [f"layers.{n}.{kind}".replace(".", dot) for n in range(layers) for kind in kinds]
 
 
 def relative(tensors, rng):
@@ -109,9 +109,12 @@ def main():
         folder, tensors = pathlib.Path(folder), int8(rng)
         sources = {"int8.safetensors": safetensors(tensors), "gptq.safetensors": safetensors(gptq(rng)),
                    "floats.safetensors": safetensors(floats(rng)), "blocks.gguf": gguf(rng, GGUF_TYPES),
-                   "fine.safetensors": safetensors(relative(tensors, rng)),
-                   "names.safetensors": safetensors({name: ("BF16", [8], rng.randbytes(16)) for name in names(9)}),
-                   "names.gguf": gguf(rng, {name: GGUF_TYPES["Q8_0"] for name in names(4)})}
+                   "fine.safetensors": safetensors(relative(tensors, rng))}
+        # Some that JSON has otherwise; of é it has six bytes here, which are left out too.
+        for kind, dot in dict(names=".", quoted='"\\\n\1', escaped="é").items():
+            small = {name: ("BF16", [8], rng.randbytes(16)) for name in names(9, dot)}
+            sources[f"{kind}.safetensors"] = safetensors(small)
+            sources[f"{kind}.gguf"] = gguf(rng, {name: GGUF_TYPES["Q8_0"] for name in names(4, dot)})
         for name, data in sources.items():
             (folder / name).write_bytes(data)
             base = folder / "int8.safetensors" if name.startswith("fine") else None

@@ -741,7 +741,7 @@ def pair_escapes_of_classes(b):
         symbols(b, f"rows of their own {compact}", 13, 48, code, 4)
 
 
-@case("woven segments: names forward, backward and twice; markers that text, names, numbers and zeros have; of blobs, tensors, copies; no bytes")
+@case("woven segments: names forward, backward and twice, as they are, as JSON has them and in its ASCII, and parts that cut characters; markers that text, names, numbers and zeros have; of blobs, tensors, copies; no bytes")
 def woven(b):
     first, later = b.reserve(), b.reserve()
     near = [b.plain(name, "U8", [2], bytes([n, 255])) for n, name in enumerate(
@@ -750,6 +750,8 @@ def woven(b):
     for _ in range(64):
         b.plain("", "", [], b"", kind=1)
     far = b.plain("far", "U8", [0], b"")
+    odd = [b.plain(name, "U8", [1], bytes([n])) for n, name in enumerate(
+        ['say "quoted"', "back\\slash\\n", "".join(map(chr, range(33))) + "/\x7f\x80", '"é"\\\u2028\\u00e9/😀\n', "\1" * 1024])]
 
     def stored(text, name, number=None, **options):
         return b.tensor(name, "U8", [len(text)], RAW_VIEW, raw(list(text), 7), length=len(text), number=number, **options)
@@ -769,10 +771,32 @@ def woven(b):
     text, plain = b.text(255, b"no name\xff", zeros=255)
     alone = b.plain("", "", [], text, STORED, kind=1)
     nothing, zeros = b.blob(b.text(9)[0]), b.blob(b.text(0, zeros=255)[0])
-    unnamed = b.blob(b.text(7, near[3], near[3])[0])
+    unnamed = b.blob(b.text(7, near[3], near[3], ("quoted", near[3]))[0])
+    # Of markers that stand in names, and in what JSON has for them.
+    both = [piece for number in (*odd, near[0], near[3], far, first) for piece in (number, b'":"', ("quoted", number))]
+    text, slashes = b.text(0x5c, b'{"\\', *both, b'\\"}', zeros=1)
+    slashed = stored(text, "slashed")
+    text, quotes = b.text(0x22, *[("quoted", number) for number in (*odd[::-1], odd[0], *near, slashed)], b'"\\"')
+    quotes = "woven", b.blob(text), quotes
+    # In ASCII, of markers that stand in that; what is left out next counts from what a part is of.
+    text, in_ascii = b.text(0x75, *[piece for number in (*odd, odd[3], *near, far, slashed, long, first)
+                                    for piece in (b"u", ("ascii", number), ("quoted", number))], zeros=2)
+    in_ascii = "woven", b.blob(text), in_ascii
+    # All of a name in two, within each of its characters too; its first, its last byte, all of it; of a marker that
+    # cuts characters, and of one that numbers of parts have.
+    cuts = [piece for number in (near[2], odd[2], odd[3]) for size in [len(b.entries[number].raw_name)]
+            for at in range(1, size) for piece in (("part", number, 0, at), ("part", number, at, size - at))]
+    parts = [*cuts, far, ("part", long, 1023, 1), ("part", long, 128, 896), ("part", long, 0, 1024), b"\xa9\xc3",
+             ("part", first, 0, 5), ("ascii", later), ("part", far, 1, 1), ("part", odd[4], 0, 1), ("quoted", odd[4])]
+    text, parted = b.text(0xc3, *parts, zeros=1)
+    parted = "woven", stored(text, "parts"), parted
+    text, again_parted = b.text(4, *parts, ("part", parted[1], 4, 1))
+    again_parted = "woven", b.blob(text), again_parted
 
     again = "woven", first, forward
     b.file("a.bin", again, far, ("zeros", 9), ("woven", later, of_zeros), again, near[1])
     b.file("b.bin", ("woven", copies[0], of_zeros), first, ("woven", copies[1], forward), ("woven", blob, ones))
     b.file("c.bin", ("woven", alone, plain), ("woven", nothing, b""), ("zeros", 4096), ("woven", blob, ones))
     b.file("none.bin", ("woven", zeros, b""), ("woven", nothing, b""), ("woven", unnamed, b""))
+    b.file("d.bin", quotes, ("woven", slashed, slashes), odd[0], quotes)
+    b.file("e.bin", in_ascii, parted, ("zeros", 1), again_parted, in_ascii)

@@ -11,7 +11,7 @@ from wcodec_encode import string, varint
 from wcodec_fuzz_parts import Draw, random_coding, random_words
 from wcodec_reader import BLOB, COPY, PARITY, QUANTIZATION, RAW_VIEW, SUMS, TENSOR
 from wcodec_views import BLOCKS, BYTES, FLOAT_WORDS, SYMBOLS, WORDS, layout, matrix_of, words_together
-from wcodec_writer import raw
+from wcodec_writer import quoted, raw
 
 # What must be there in each hundred of files, or it is not drawn.
 KINDS = [
@@ -20,7 +20,8 @@ KINDS = [
     "nearby", "COLUMN", "REFERENCE", "LINEAR", "of tiles",
     "source", "source in the base", "source within the tensor", "zero source", "row map", "row map in the base",
     "reference", "reference in the base", "reference within the tensor",
-    "plain", "blob", "copy", "copy named", "base", "file", "woven", "odd record", "QUANTIZATION", "PARITY", "SUMS"]
+    "plain", "blob", "copy", "copy named", "base", "file", "woven", "quoted", "ascii", "part",
+    "odd record", "QUANTIZATION", "PARITY", "SUMS"]
 
 
 def random_shape(rng):
@@ -83,7 +84,15 @@ def random_text(draw, name):
     marker, pieces = rng.randrange(256), []
     for _ in range(rng.randint(0, 12)):
         data = rng.choice([draw.data(rng.randint(0, 40)), bytes([marker]) * rng.randint(1, 3)])
-        pieces.append(rng.choice([data, rng.choice(tensors)]))
+        number = rng.choice(tensors)
+        length = len(builder.entries[number].raw_name)
+        first = rng.randrange(length)
+        part = "part", number, first, rng.choice([1, length - first, rng.randint(1, length - first)])
+        pieces.append(rng.choice([data, number, ("quoted", number), ("ascii", number), part]))
+    written = [(piece[0], builder.entries[piece[1]].raw_name) for piece in pieces if isinstance(piece, tuple)]
+    draw.count(*["quoted"] * any(form == "quoted" and quoted(n) != n for form, n in written))
+    draw.count(*["ascii"] * any(form == "ascii" and quoted(n, in_ascii=True) != quoted(n) for form, n in written))
+    draw.count(*["part"] * any(form == "part" for form, _ in written))
     text, data = builder.text(marker, *pieces, zeros=rng.choice([0, 0, 1, 7, 255]))
     if draw.chance(0.5):
         number = builder.plain("", "", [], text, draw.storage(), BLOB)
@@ -122,16 +131,16 @@ def random_file(seed):
     for i in range(rng.randint(1, 3)):
         if draw.chance(0.15):
             data = draw.data(rng.randint(1, 300))
-            builder.plain(f"plain {i}", "U8", [len(data)], data, draw.storage())
+            builder.plain(draw.name(f"plain {i}"), "U8", [len(data)], data, draw.storage())
             draw.count("plain")
-        tags += random_tensor(draw, f"tensor {i}")
+        tags += random_tensor(draw, draw.name(f"tensor {i}"))
         if draw.chance(0.2):
             builder.blob(draw.data(rng.randint(0, 200)))
             draw.count("blob")
         originals = [number for number, entry in enumerate(builder.entries) if entry.storage != COPY]
         if draw.chance(0.3):
             draw.copy_of(rng.choice(originals))
-    woven = [random_text(draw, f"text {i}") for i in range(rng.choice([0, 0, 1, 2]))]
+    woven = [random_text(draw, draw.name(f"text {i}")) for i in range(rng.choice([0, 0, 1, 2]))]
     for name in rng.sample(["model.safetensors", "ä b", "..."], rng.choice([0, 0, 1, 2])):
         segments = list(range(len(builder.entries))) + [("zeros", n) for n in (0, 1, 64, 4096)]
         builder.file(name, *rng.choices(segments + woven * 4, k=rng.randint(0, 8)))

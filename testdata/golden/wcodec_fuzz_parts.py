@@ -37,6 +37,14 @@ class Draw:
     def data(self, length):
         return bytes(self.rng.randrange(256) for _ in range(length))
 
+    def name(self, plain):
+        """That, now and then with characters around it that JSON has otherwise, or that one might think it has."""
+        if self.chance(0.6):
+            return plain
+        odd = [chr(self.rng.randrange(32)), *'"\\\b\t\n\f\r/\x7f\x80é€\u2028\ufeff😀']
+        before, behind = ("".join(self.rng.choices(odd, k=self.rng.choice([0, 1, 3, 20]))) for _ in range(2))
+        return before + plain + behind
+
     def storage(self):
         return self.rng.choice([INLINE, STORED])
 
@@ -53,12 +61,13 @@ class Draw:
                 except Corrupt:
                     pass
         self.count("copy")
-        return self.builder.copy(f"copy {len(self.builder.entries)}", *self.rng.choice(fits), number)
+        return self.builder.copy(self.name(f"copy {len(self.builder.entries)}"), *self.rng.choice(fits), number)
 
     def named(self, kind, dtype, shape, data, views, view, part=0):
         """Names a part of a tensor of these bytes: of the base, of an entry that is stored by one of `views`, or of its
         copy."""
-        builder, name = self.builder, f"{kind} {len(self.builder.entries) + len(self.builder.base or {})}"
+        builder = self.builder
+        name = self.name(f"{kind} {len(builder.entries) + len(builder.base or {})}")
         self.count(kind)
         if builder.base is not None and dtype not in BLOCK_NAMES and self.chance(0.6):
             builder.base[name] = dtype, shape, data

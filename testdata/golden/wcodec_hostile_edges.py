@@ -129,10 +129,11 @@ descriptor("view-straddling-uneven", "symbols of 3 bits in rows that are no whol
 
 # ---- what is woven
 
-def woven(name, wrong, text, length, of=1, stated=None):
-    """A file of a text, which is a blob behind the tensor x; `stated` is the file's length, where it is another."""
+def woven(name, wrong, text, length, of=1, stated=None, called=b"x"):
+    """A file of a text, which is a blob behind a tensor; `stated` is the file's length, where it is another."""
     def make(b):
         plain(b)
+        b.entries[0].raw_name = called
         b.blob(text)
         b.file("woven.bin", ("woven", of, bytes(length)))
         if stated is not None:
@@ -149,11 +150,11 @@ woven("longer", "more bytes woven than are said", RIGHT, 3)
 woven("longer-of-none", "a byte woven where none is said", b"a\0~", 0)
 woven("of-no-bytes", "what is woven of an entry of no bytes", b"", 0)
 woven("of-a-byte", "a text of one byte", b"\0", 0)
-woven("blob", "the name of a blob", b"ab~\3c\0~", 3)
-woven("no-entry", "the name of an entry that is not there", b"ab~\5c\0~", 3)
-woven("below-0", "the name of entry -1", b"ab~\2c\0~", 3)
-woven("far", "the name of entry 2^63", b"a~\1~" + varint((1 << 64) - 1) + b"\0~", 3)
-woven("far-below-0", "the name of entry 1 - 2^63", b"a~" + varint((1 << 64) - 2) + b"\0~", 2)
+woven("blob", "the name of a blob", b"ab~\x09c\0~", 3)
+woven("no-entry", "the name of an entry that is not there", b"ab~\x11c\0~", 3)
+woven("below-0", "the name of entry -1", b"ab~\x05c\0~", 3)
+woven("far", "the name of entry 2^61", b"a~\1~" + varint((1 << 64) - 7) + b"\0~", 3)
+woven("far-below-0", "the name of entry -2^61", b"a~" + varint((1 << 64) - 3) + b"\0~", 2)
 woven("zeros", "zeros behind a text that are not zero", b"ab~\1c\0\1\2~", 4)
 woven("zeros-too-many", "more zeros than there are bytes", b"\0\0\3~", 0)
 woven("cut", "a text that ends with its marker", b"ab~\1c~\0~", 5)
@@ -161,6 +162,41 @@ woven("cut-by-zeros", "a text that ends with its marker, and zeros behind it", b
 woven("cut-number", "a text that ends within a number, and zeros behind it", b"ab~\1c~\x81\0\1~", 5)
 woven("not-short", "the number of a name that is not in its shortest form", b"ab~\x81\0c\0~", 4)
 woven("marker-not-short", "the 0 of a marker that is not in its shortest form", b"ab~\x80\0c\0~", 4)
+QUOTE = b'"\\\n'  # of which JSON has twice as many bytes
+woven("quoted-longer", "more bytes woven than are said: those of a name, but it is as JSON has it", b"ab~\2c\0~", 6, called=QUOTE)
+woven("quoted-shorter", "fewer bytes woven than are said: those of a name as JSON has it, but it is as it is", b"ab~\1c\0~", 9, called=QUOTE)
+woven("quoted-not-fewest", "fewer bytes woven than are said: those of a name as JSON may have it too", b"~\2\0~", 6, called=b"\b")
+woven("quoted-blob", "the name of a blob as JSON has it", b"ab~\x0ac\0~", 3)
+woven("quoted-no-entry", "the name of an entry that is not there, as JSON has it", b"ab~\x12c\0~", 3)
+woven("quoted-below-0", "the name of entry -1 as JSON has it", b"ab~\x06c\0~", 3)
+woven("quoted-before-blob", "the name of a blob behind a name as JSON has it", b"ab~\2~\1c\0~", 4)
+woven("ascii-longer", "more bytes woven than are said: those of a name in the fewest bytes, but it is in ASCII", b"ab~\3c\0~", 5, called="é".encode())
+woven("ascii-shorter", "fewer bytes woven than are said: those of a name in ASCII, but it is in the fewest bytes", b"ab~\2c\0~", 9, called="é".encode())
+woven("ascii-127", "more bytes woven than are said: those of a name in ASCII, were 127 as it is", b"ab~\3c\0~", 4, called=b"\x7f")
+woven("ascii-126", "fewer bytes woven than are said: those of a name in ASCII, were 126 not as it is", b"ab~\3c\0~", 9, called=b"~")
+woven("ascii-units", "more bytes woven than are said: those of a name in ASCII, were two units of UTF-16 one", b"ab~\3c\0~", 9, called="😀".encode())
+woven("ascii-blob", "the name of a blob in ASCII", b"ab~\x0bc\0~", 3)
+woven("ascii-no-entry", "the name of an entry that is not there, in ASCII", b"ab~\x13c\0~", 3)
+woven("ascii-below-0", "the name of entry -1 in ASCII", b"ab~\x07c\0~", 3)
+woven("part-begins-beyond", "a part that begins beyond its name", b"ab~\4\4\1c\0~", 4, called=b"xyz")
+woven("part-begins-at-end", "a part that begins where its name ends", b"ab~\4\3\1c\0~", 4, called=b"xyz")
+woven("part-ends-beyond", "a part that ends beyond its name", b"ab~\4\1\3c\0~", 6, called=b"xyz")
+woven("part-of-json", "a part of what JSON has for a name, which the name does not have", b"ab~\4\0\6c\0~", 9, called=QUOTE)
+woven("part-wraps", "a part that begins at 2^64 - 1 and ends, by 64 bits, within its name", b"ab~\4" + varint((1 << 64) - 1) + b"\2c\0~", 5, called=b"xyz")
+woven("part-far", "a part of 2^64 - 1 bytes that ends, by 64 bits, within its name", b"ab~\4\2" + varint((1 << 64) - 1) + b"c\0~", 4, called=b"xyz")
+woven("part-of-none", "a part of no bytes", b"ab~\4\1\0c\0~", 3, called=b"xyz")
+woven("part-of-none-at-end", "a part of no bytes where its name ends", b"ab~\4\3\0c\0~", 3, called=b"xyz")
+woven("part-cut", "a text that ends where it says how many bytes of a name", b"ab~\1c~\x08\0\0~", 5)
+woven("part-cut-by-zeros", "a text that ends where it says how many bytes of a name, and zeros behind it", b"ab~\1c~\x08\0\0\1~", 5)
+woven("part-cut-number", "a text that ends within how many bytes of a name there are, and zeros behind it", b"ab~\1c~\x08\0\x81\0\1~", 5)
+woven("part-cut-first", "a text that ends where it says where a part begins", b"ab~\1c~\x08\0~", 5)
+woven("part-first-not-short", "where a part begins, not in its shortest form", b"ab~\4\x81\0\1c\0~", 4, called=b"xyz")
+woven("part-not-short", "how many bytes a part has, not in its shortest form", b"ab~\4\1\x81\0c\0~", 4, called=b"xyz")
+woven("part-blob", "a part of the name of a blob", b"ab~\x0c\0\1c\0~", 4)
+woven("part-no-entry", "a part of the name of an entry that is not there", b"ab~\x14\0\1c\0~", 4)
+woven("part-below-0", "a part of the name of entry -1", b"ab~\x08\0\1c\0~", 4)
+woven("part-longer", "more bytes woven than are said: those of a part", b"ab~\4\0\2c\0~", 4, called=b"xyz")
+woven("part-shorter", "fewer bytes woven than are said: those of a name, but it is a part", b"ab~\4\0\2c\0~", 6, called=b"xyz")
 
 
 def pco_runs(*groups):
@@ -185,7 +221,7 @@ def pco_runs(*groups):
 def woven_to_more(b):
     """A byte and 2^14 names of 2^10 bytes: entry 0, and again and again the one before."""
     b.plain("n" * 1024, "U8", [1], b"a")
-    code = pco_runs(((1, b"~\0"), (1, b"~\1"), ((1 << 14) - 1, b"~\2"), (1, b"\0~")))
+    code = pco_runs(((1, b"~\0"), (1, b"~\1"), ((1 << 14) - 1, b"~\5"), (1, b"\0~")))
     text = b.tensor("text", "U16", [(1 << 14) + 2], words_of(2), code, length=(2 << 14) + 4)
     b.file("woven.bin", ("woven", text, b"~" + b.entries[0].raw_name * (1 << 14)))
     return b.finish(change=as_it_is)

@@ -31,6 +31,11 @@ TENSOR, BLOB = range(2)
 STORED, INLINE, COPY = range(3)
 WHOLE, ZEROS, WOVEN = range(3)
 RAW_VIEW = bytes(8)
+# How the name of an entry is written.
+AS_IT_IS, QUOTED_NAME, ASCII_NAME, PART_OF_NAME = range(4)
+# What JSON has between quotes for a character, where that is something else.
+QUOTED = {code: f"\\u{code:04x}" for code in range(32)}
+QUOTED.update({ord(character): "\\" + letter for character, letter in zip('"\\\b\t\n\f\r', '"\\btnfr')})
 # Of a file: all of an entry, so many zeros, or so many bytes woven of an entry.
 Segment = namedtuple("Segment", "kind entry length")
 
@@ -242,10 +247,10 @@ class File:
             byte = r.take(1)
             told = r.varint() if byte[0] == marker else 0
             if told:
-                number = following + unzigzag(told - 1)
+                number, form = following + unzigzag((told - 1) // 4), (told - 1) % 4
                 need(0 <= number < len(self.entries), "the name of an unknown entry")
                 need(self.entries[number].kind == TENSOR, "the name of a blob")
-                byte, following = self.entries[number].raw_name, number + 1
+                byte, following = written(self.entries[number], form, r), number + 1
             out += byte
             need(len(out) <= segment.length, "more bytes woven than are said")
         need(len(out) == segment.length, "fewer bytes woven than are said")
@@ -272,6 +277,24 @@ class File:
         for segment in {s for _, _, segments in self.files for s in segments if s.kind == WOVEN}:
             self.woven(segment)
         need(self.model_hash() == self.head[1], "the tensors do not have the model hash")
+
+
+def written(entry, form, r):
+    """The name of an entry, or the part of it that the text tells."""
+    if form == PART_OF_NAME:
+        first, count = r.length(), r.length()
+        need(count >= 1, "a part of no bytes")
+        need(first + count <= len(entry.raw_name), "a part that its name does not have")
+        return entry.raw_name[first:first + count]
+    name = entry.name if form == AS_IT_IS else entry.name.translate(QUOTED)
+    return (name if form != ASCII_NAME else "".join(map(in_ascii, name))).encode()
+
+
+def in_ascii(character):
+    if ord(character) <= 126:
+        return character
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[i:i + 2].hex()}" for i in range(0, len(units), 2))
 
 
 def hashed(name, dtype, shape, data):

@@ -4,6 +4,7 @@ tables; what the tensor's bytes then are is what wcodec_reader.py decodes. Writt
     python3 wcodec_writer.py fuzz --tool target/release/latens --cases 2000 --seed 1
 
 writes random files, and wants the tool to find the model hash in each."""
+import json
 import random
 import struct
 import zlib
@@ -235,15 +236,23 @@ class Builder:
         return self.put(entry)
 
     def text(self, marker, *pieces, zeros=0):
-        """A text of bytes and of names, by the numbers of their entries; and what is woven of it."""
+        """A text of bytes and of names; and what is woven of it. The name of an entry is its number, as JSON has it
+        in the fewest bytes ("quoted", number), in ASCII ("ascii", number), and bytes of it are ("part", number, first,
+        count)."""
         text, whole, following = b"", b"", 0
         for piece in pieces:
-            if isinstance(piece, int):
-                text += bytes([marker]) + varint(zigzagged(piece - following) + 1)
-                piece, following = self.entries[piece].raw_name, piece + 1
-            else:
+            if isinstance(piece, bytes):
                 text += piece.replace(bytes([marker]), bytes([marker, 0]))
-            whole += piece
+                whole += piece
+                continue
+            form, number, *part = (None, piece) if isinstance(piece, int) else piece
+            form = (None, "quoted", "ascii", "part").index(form)
+            text += bytes([marker]) + varint(4 * zigzagged(number - following) + 1 + form) + b"".join(map(varint, part))
+            name, following = self.entries[number].raw_name, number + 1
+            if form == 3:
+                whole += name[part[0]:sum(part)]
+            else:
+                whole += quoted(name, in_ascii=form == 2) if form else name
         return text + bytes(zeros) + bytes([zeros, marker]), whole
 
     def file(self, name, *segments):
@@ -392,6 +401,10 @@ class Builder:
             index = index_of(out)
             out.append((tag, sums(index) if tag == SUMS else parity(index)))
         return out
+
+
+def quoted(name, in_ascii=False):
+    return json.dumps(name.decode(), ensure_ascii=in_ascii)[1:-1].encode()
 
 
 def segment_fields(s):

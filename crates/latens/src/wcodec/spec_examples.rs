@@ -155,7 +155,7 @@ fn woven() {
     for piece in Pieces::of(&text).unwrap() {
         match piece.unwrap() {
             Piece::Bytes(bytes) => out.extend_from_slice(bytes),
-            Piece::Name(number) => out.extend_from_slice(names[number].as_bytes()),
+            Piece::Name(number, form) => out.extend_from_slice(&form.of(names[number]).unwrap()),
         }
     }
     assert_eq!(out, hex(of(&lines, "gives")));

@@ -1,9 +1,10 @@
 //! Headers of source files without the names of tensors, which the index has too.
 //!
 //! Such a text ends with zeros, the number of these in a byte, and its marker, a byte. Where that stands elsewhere, a
-//! varint is behind it: 0 for a byte that is the marker, else 1 and by how much, as zigzag, the number of the entry whose
-//! name it is differs from that behind the one that was named before.
+//! varint is behind it: 0 for a byte that is the marker, else 1, how the name is written, and four times as much as, by
+//! zigzag, the number of the entry whose name it is differs from that behind the one that was named before.
 
+mod form;
 mod named;
 
 use crate::bits::zigzag;
@@ -12,15 +13,17 @@ use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::layout::fields::{Fields, MAX_SIZE};
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
+use std::borrow::Cow;
 use std::io::Write;
 
+pub(crate) use form::Form;
 pub(crate) use named::Named;
 
 /// What a text is made of.
 pub(crate) enum Piece<'a> {
     Bytes(&'a [u8]),
     /// The name of an entry.
-    Name(usize),
+    Name(usize, Form),
 }
 
 /// The pieces of a text, in order.
@@ -53,16 +56,19 @@ impl<'a> Pieces<'a> {
             return Ok(Piece::Bytes(bytes));
         };
         let mut fields = Fields::new(behind);
-        let told = fields.varint("the number of a name")?;
+        let told = match fields.varint("the number of a name")?.checked_sub(1) {
+            Some(told) => Some(Form::read(told, &mut fields)?),
+            None => None,
+        };
         self.left = &behind[behind.len() - fields.left()..];
-        let Some(apart) = told.checked_sub(1) else {
+        let Some((apart, form)) = told else {
             return Ok(Piece::Bytes(std::slice::from_ref(byte)));
         };
         let number = self.next.checked_add_signed(zigzag::decode(apart));
         let far = || Error::corrupt(0, "the name of an entry that no file has");
         let number = number.filter(|&number| number < MAX_SIZE as u64).ok_or_else(far)?;
         self.next = number + 1;
-        Ok(Piece::Name(usize::try_from(number).map_err(|_| far())?))
+        Ok(Piece::Name(usize::try_from(number).map_err(|_| far())?, form))
     }
 }
 
@@ -92,9 +98,9 @@ impl<S: ReadAt> Reader<S> {
                 let name;
                 let bytes = match piece? {
                     Piece::Bytes(bytes) => bytes,
-                    Piece::Name(number) => {
-                        name = self.name(number)?;
-                        name.as_bytes()
+                    Piece::Name(number, form) => {
+                        name = self.name(number, &form)?;
+                        &name
                     }
                 };
                 let left = most.min(length) - woven;
@@ -122,10 +128,13 @@ impl<S: ReadAt> Reader<S> {
     }
 
     /// The name of a tensor that a text names.
-    fn name(&self, number: usize) -> Result<String> {
+    fn name(&self, number: usize, form: &Form) -> Result<Vec<u8>> {
         let entry = self.open.index.entry(number).filter(|entry| entry.record.dtype().is_some());
         let none = || Error::corrupt(0, format!("it names entry {number}, which is no tensor"));
-        entry.map(|entry| entry.name).ok_or_else(none)
+        let name = entry.ok_or_else(none)?.name;
+        let part =
+            || Error::corrupt(0, format!("a part that the name of entry {number} does not have"));
+        form.of(&name).map(Cow::into_owned).ok_or_else(part)
     }
 }
 

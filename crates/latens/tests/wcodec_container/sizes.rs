@@ -240,6 +240,7 @@ fn names_that_share_nothing_take_no_more_than_they_did() {
         ("0123456789abcdef", 128, 1),
         ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 100, 4000),
         ("abcdefghijklmnopqrstuvwxyz .:", 1000, 0),
+        ("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ\"\\\n\u{1}", 100, 1),
         ("的一是不了人我在有他这为之大来以个中上们", 60, 4),
     ] {
         let letters: Vec<char> = letters.chars().collect();

@@ -1,9 +1,13 @@
 //! Leaving names of tensors out of a header.
 
-use crate::bits::{varint, zigzag};
+use super::Form;
+use crate::bits::zigzag;
 use crate::wcodec::layout::source::MAX_NAME;
 use std::ops::Range;
 
+/// Bytes that a name has, at most.
+const LONGEST_NAME: usize = 1024;
+const _: () = assert!(LONGEST_NAME as u64 == MAX_NAME);
 /// Bytes of a name that is left out, at least.
 const SHORTEST: usize = 8;
 /// Bytes in which names differ from the beginning of the one before, for which it is worth while.
@@ -12,40 +16,43 @@ const WORTH: usize = 1 << 8;
 /// repeats in them.
 const WORD: usize = 8;
 
+/// Bytes that a character of a name may take in JSON.
+const LONGEST_ESCAPE: usize = 6;
+
+/// A name of a tensor in bytes of a source file.
+struct Name {
+    place: Range<usize>,
+    /// The number of its entry.
+    number: usize,
+    /// How it is written.
+    form: Form,
+}
+
 /// Bytes of a source file, and the names of tensors in them.
 pub(crate) struct Named<'a> {
     bytes: &'a [u8],
-    /// Where they are, and the numbers of their entries.
-    names: Vec<(Range<usize>, usize)>,
+    names: Vec<Name>,
 }
 
 impl<'a> Named<'a> {
     /// Finds names: within quotes as in JSON, or behind their length in eight bytes as in GGUF. `number_of` says which
     /// entry has one. `None` where they are not worth it.
     pub(crate) fn find(bytes: &'a [u8], number_of: &dyn Fn(&str) -> Option<usize>) -> Option<Self> {
-        let longest = usize::try_from(MAX_NAME).unwrap_or(0);
         let (mut names, mut at) = (Vec::new(), 0);
         while at < bytes.len() {
             let (before, rest) = bytes.split_at(at);
-            let quoted = || {
-                before.last().filter(|&&byte| byte == b'"')?;
-                rest.iter().take(longest + 1).position(|&byte| byte == b'"')
+            let found = in_quotes(before, rest, number_of);
+            let found = found.or_else(|| behind_its_length(before, rest, number_of));
+            let Some(Found { text, number, form }) = found.filter(|f| f.text.len() >= SHORTEST)
+            else {
+                at += 1;
+                continue;
             };
-            let counted = || {
-                let length = before.last_chunk().map(|&count| u64::from_le_bytes(count))?;
-                usize::try_from(length).ok().filter(|&length| length <= longest)
-            };
-            let number = |length: usize| {
-                let name = rest.get(..length).filter(|name| name.len() >= SHORTEST)?;
-                Some((length, number_of(std::str::from_utf8(name).ok()?)?))
-            };
-            match quoted().and_then(number).or_else(|| counted().and_then(number)) {
-                Some((length, number)) => {
-                    names.push((at..at + length, number));
-                    at += length;
-                }
-                None => at += 1,
+            match form {
+                Some(form) => names.push(Name { place: at..at + text.len(), number, form }),
+                None => names.extend(parts(text, number, at)),
             }
+            at += text.len();
         }
         let named = Self { bytes, names };
         (named.bytes_apart() >= WORTH).then_some(named)
@@ -53,7 +60,7 @@ impl<'a> Named<'a> {
 
     /// Bytes in which names differ from the one before.
     fn bytes_apart(&self) -> usize {
-        let names = self.names.iter().map(|(place, _)| &self.bytes[place.clone()]);
+        let names = self.names.iter().map(|name| &self.bytes[name.place.clone()]);
         let before = std::iter::once(&[][..]).chain(names.clone());
         let same = |(a, b): &(&u8, &u8)| a == b;
         let shared = |(a, b): (&[u8], &[u8])| a.iter().zip(b).take_while(same).count();
@@ -62,7 +69,7 @@ impl<'a> Named<'a> {
 
     /// What comes before the first name, in whole words.
     pub(crate) fn before(&self) -> &'a [u8] {
-        let first = self.names.first().map_or(0, |(place, _)| place.start);
+        let first = self.names.first().map_or(0, |name| name.place.start);
         &self.bytes[..first / WORD * WORD]
     }
 
@@ -81,11 +88,12 @@ impl<'a> Named<'a> {
                     text.push(0);
                 }
             }
-            if let Some(number) = name {
-                let apart = (number as u64).wrapping_sub(next).cast_signed();
+            if let Some(name) = name {
+                let number = name.number as u64;
+                let apart = zigzag::encode(number.wrapping_sub(next).cast_signed());
                 text.push(marker);
-                varint::write(zigzag::encode(apart) + 1, &mut text);
-                next = number as u64 + 1;
+                name.form.write(apart, 1, &mut text);
+                next = number + 1;
             }
         });
         let end = (text.len() + 2).next_multiple_of(WORD) - 2;
@@ -95,13 +103,87 @@ impl<'a> Named<'a> {
         text
     }
 
-    /// Calls `each` with what is before each name and its number, and with what is behind the last.
-    fn each_from(&self, start: usize, each: &mut dyn FnMut(&[u8], Option<usize>)) {
+    /// Calls `each` with what is before each name and with it, and with what is behind the last.
+    fn each_from(&self, start: usize, each: &mut dyn FnMut(&[u8], Option<&Name>)) {
         let mut at = start;
-        for (place, number) in &self.names {
-            each(&self.bytes[at..place.start], Some(*number));
-            at = place.end;
+        for name in &self.names {
+            each(&self.bytes[at..name.place.start], Some(name));
+            at = name.place.end;
         }
         each(&self.bytes[at..], None);
     }
+}
+
+/// A name, and the number of its entry.
+struct Found<'a> {
+    text: &'a [u8],
+    number: usize,
+    /// How it is written; in parts, where there is no word for it.
+    form: Option<Form>,
+}
+
+/// Which entry has a name.
+type NumberOf<'n> = &'n dyn Fn(&str) -> Option<usize>;
+
+/// A name that `rest` begins with, as a string of JSON.
+fn in_quotes<'a>(before: &[u8], rest: &'a [u8], number_of: NumberOf<'_>) -> Option<Found<'a>> {
+    let (quote, before) = before.split_last()?;
+    if *quote != b'"' || before.last() == Some(&b'\\') {
+        return None;
+    }
+    let mut escaped = false;
+    let end = rest.iter().take(LONGEST_ESCAPE * LONGEST_NAME + 1).position(|&byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    })?;
+    let text = &rest[..end];
+    if !text.contains(&b'\\') {
+        let number = number_of(std::str::from_utf8(text).ok()?)?;
+        return Some(Found { text, number, form: Some(Form::Plain) });
+    }
+    let name = unquoted(text)?;
+    let number = number_of(&name)?;
+    let form = Form::OF_JSON.into_iter().find(|form| form.of(&name).is_some_and(|of| *of == *text));
+    Some(Found { text, number, form })
+}
+
+/// What is between quotes, read.
+fn unquoted(text: &[u8]) -> Option<String> {
+    serde_json::from_slice(&[b"\"", text, b"\""].concat()).ok()
+}
+
+/// The parts of a name in JSON that stand there as they are, of some bytes each; `at` is where its text begins.
+fn parts(text: &[u8], number: usize, at: usize) -> Vec<Name> {
+    let (mut parts, mut place, mut start) = (Vec::new(), 0, 0);
+    while place < text.len() {
+        let plain = text[place..].iter().take_while(|&&byte| byte != b'\\').count();
+        if plain >= SHORTEST {
+            let (place, form) = (at + place..at + place + plain, Form::Part(start..start + plain));
+            parts.push(Name { place, number, form });
+        }
+        (place, start) = (place + plain, start + plain);
+        // Escapes one behind the other, of which two may be one character.
+        let mut end = place;
+        while text.get(end) == Some(&b'\\') {
+            end += if text.get(end + 1) == Some(&b'u') { LONGEST_ESCAPE } else { 2 };
+        }
+        let escapes = text.get(place..end).and_then(unquoted);
+        let Some(escapes) = escapes else { break };
+        (place, start) = (end, start + escapes.len());
+    }
+    parts
+}
+
+/// A name that `rest` begins with, behind its length in eight bytes, as in GGUF.
+fn behind_its_length<'a>(
+    before: &[u8],
+    rest: &'a [u8],
+    number_of: NumberOf<'_>,
+) -> Option<Found<'a>> {
+    let length = before.last_chunk().map(|&count| u64::from_le_bytes(count))?;
+    let length = usize::try_from(length).ok().filter(|&length| length <= LONGEST_NAME)?;
+    let text = rest.get(..length)?;
+    let number = number_of(std::str::from_utf8(text).ok()?)?;
+    Some(Found { text, number, form: Some(Form::Plain) })
 }

@@ -11,11 +11,16 @@ fn name(i: usize) -> String {
 
 /// What `text` comes to, where entry i has [`name`] i.
 fn woven(text: &[u8]) -> Result<Vec<u8>> {
+    woven_of(text, &name)
+}
+
+/// The same of other names.
+fn woven_of(text: &[u8], name: &dyn Fn(usize) -> String) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     for piece in Pieces::of(text)? {
         match piece? {
             Piece::Bytes(bytes) => out.extend_from_slice(bytes),
-            Piece::Name(number) => out.extend_from_slice(name(number).as_bytes()),
+            Piece::Name(number, form) => out.extend_from_slice(&form.of(&name(number)).unwrap()),
         }
     }
     Ok(out)
@@ -40,12 +45,54 @@ fn names_are_left_out_and_come_back() {
     assert!(Named::find(&[], &number_of).is_none());
 }
 
+/// As JSON has them, where it has them in the fewest bytes.
+#[test]
+fn names_that_json_has_otherwise_come_back() {
+    let odd = ["\"", "\\", "\n", "\u{1}\u{1f}", "\u{7f}/é😀", "\\\"", "\u{8}\t\u{c}\r", "{}:,"];
+    let name = |i: usize| format!("{}{}{}", odd[i % odd.len()], name(i), odd[i * 3 % odd.len()]);
+    let number_of = |text: &str| (0..40).find(|&i| name(i) == text);
+    let header = |text: &dyn Fn(usize) -> String| -> Vec<u8> {
+        (0..40).flat_map(|i| format!("\"{}\":{{}},", text(i)).into_bytes()).collect()
+    };
+    let text_of = |bytes: &[u8]| Named::find(bytes, &number_of).map(|named| named.text_from(0));
+    for form in Form::OF_JSON {
+        let written =
+            |i: usize| String::from_utf8(form.of(&name(i)).unwrap().into_owned()).unwrap();
+        let usual = header(&written);
+        let text = text_of(&usual).unwrap();
+        assert!(woven_of(&text, &name).unwrap() == usual);
+        assert!(text.len() <= 40 * 9 + 10, "{}", text.len());
+    }
+    // Nor is a name where a string goes on, or begins within one.
+    let written =
+        |i: usize| String::from_utf8(Form::Json.of(&name(i)).unwrap().into_owned()).unwrap();
+    let within = header(&|i| format!("\\\"{}", written(i)));
+    assert!(text_of(&within).is_none_or(|text| woven_of(&text, &name).unwrap() == within));
+}
+
+/// As others may have them, what needs no escapes is left out.
+#[test]
+fn names_come_back_in_parts() {
+    let name = |i: usize| format!("{}/\u{1f600}<{}\n", name(i), name(i + 1));
+    let number_of = |text: &str| (0..40).find(|&i| name(i) == text);
+    let odd = |i: usize| {
+        let name = name(i).replace('/', "\\/").replace('<', "\\u003c");
+        name.replace('\u{1f600}', "\\uD83D\\uDE00").replace('\n', "\\u000a")
+    };
+    let header: Vec<u8> =
+        (0..40).flat_map(|i| format!("\"{}\":{{}},", odd(i)).into_bytes()).collect();
+    let text = Named::find(&header, &number_of).unwrap().text_from(0);
+    assert!(woven_of(&text, &name).unwrap() == header);
+    assert!(text.len() <= 40 * (odd(0).len() - 64 + 16) + 10, "{}", text.len());
+}
+
 #[test]
 fn texts_end_as_they_must() {
     let woven = |text: &[u8]| woven(text).map_err(|e| e.to_string());
     assert_eq!(woven(b"ab\0\0\x02x").unwrap(), b"ab");
     assert_eq!(woven(b"ax\0b\0x").unwrap(), b"axb");
-    assert_eq!(woven(b"x\x01x\x02\0x").unwrap(), [name(0), name(0)].concat().as_bytes());
+    assert_eq!(woven(b"x\x01x\x05\0x").unwrap(), [name(0), name(0)].concat().as_bytes());
+    assert_eq!(woven(b"x\x02x\x01\0x").unwrap(), [name(0), name(1)].concat().as_bytes());
     assert_eq!(woven(b"\0x").unwrap(), b"");
     for (text, why) in [
         (&b""[..], "does not end with zeros"),
@@ -55,7 +102,8 @@ fn texts_end_as_they_must() {
         (b"abx\0x", "ends inside of the number of a name"),
         (b"abx\x80\0x", "ends inside of the number of a name"),
         (b"abx\x81\0\0x", "shortest form"),
-        (b"x\x02\0x", "no file has"),
+        (b"x\x05\0x", "no file has"),
+        (b"x\x06\0x", "no file has"),
     ] {
         let error = woven(text).unwrap_err();
         assert!(error.contains(why), "{text:?}: {error}");
