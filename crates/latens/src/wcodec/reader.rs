@@ -187,7 +187,7 @@ impl<S: ReadAt> Reader<S> {
     }
 
     /// Another handle on the same file.
-    fn again(&self) -> Self {
+    pub(crate) fn again(&self) -> Self {
         Self {
             open: Arc::clone(&self.open),
             last: Arc::clone(&self.last),

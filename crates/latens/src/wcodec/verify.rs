@@ -10,6 +10,7 @@ use crate::wcodec::layout::header::{HEADER_BYTES, check_zero};
 use crate::wcodec::open_index::{Doubt, OpenEntry};
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
+use crate::wcodec::side_by_side::SMALL;
 use std::collections::HashSet;
 use std::io::{self, Write};
 
@@ -66,10 +67,13 @@ impl<S: ReadAt> Reader<S> {
         note(None, self.bank().map(|_| ()))?;
         note(None, self.can_be_mended())?;
         self.each_padding(&mut |from, to| note(None, self.check_padding(from, to)))?;
+        let alone = self.again().threads(1);
         for entry in self.open.index.entries() {
             let tensor = entry.record.dtype().is_some().then_some(entry.number);
             let one = std::iter::once(SegmentRecord::Entry(entry.number));
-            let outcome = self.write_segments(one, &mut io::sink());
+            // Threads of their own would take longer than a small one.
+            let reader = if entry.record.length > SMALL { self } else { &alone };
+            let outcome = reader.write_segments(one, &mut io::sink());
             if outcome.is_err() {
                 damaged.insert(entry.number);
             }

@@ -80,3 +80,38 @@ fn what_tensors_mean_is_right_or_an_error() {
     println!("{right} layouts are right, {errors} are errors");
     assert!(right > 100 && errors > 100, "{right}, {errors}");
 }
+
+/// Numbers that no convention packs are told by their type, whatever else is lost.
+#[test]
+fn what_is_not_packed_needs_no_other_tensor() {
+    let mut random = Random(16);
+    let mut noise = |n: usize| (0..n).map(|_| random.next() as u8).collect::<Vec<u8>>();
+    let names: Vec<String> = (0..400).map(|i| format!("layer.{i}")).collect();
+    let types: [(&str, &[u64], usize); 4] = [
+        ("BF16", &[600], 1200),
+        ("F32", &[20, 15], 1200),
+        ("I64", &[150], 1200),
+        ("I8", &[1200], 1200),
+    ];
+    let tensors = names.iter().zip(types.iter().cycle());
+    let tensors = tensors.map(|(name, &(dtype, shape, n))| (&name[..], dtype, shape, noise(n)));
+    let source = safetensors(&tensors.collect::<Vec<_>>());
+    let none = |_: &str| Err(latens::Error::invalid("no shards"));
+    let told = Quantization::default();
+    let checkpoint =
+        Checkpoint::read("m.safetensors".into(), Box::new(source), told, &none).unwrap();
+    let config = Config::default().threads(1);
+    let mut file = compress_checkpoint(&checkpoint, None, &config, Vec::new()).unwrap();
+    let (index, end) = (index_of(&file), file.len() - 32);
+    let middle = index + (end - index) / 2;
+    file[middle..middle + 3000].fill(0);
+    let found = salvage(&file).unwrap();
+    let reader = &found.reader;
+    let whole = reader.tensors().filter(|(number, _)| reader.tensor(*number).is_ok());
+    let whole: Vec<usize> = whole.map(|(number, _)| number).collect();
+    assert!(whole.len() > 100, "{}", whole.len());
+    for number in whole {
+        let rows = reader.layout(number).unwrap().rows;
+        reader.rows(number, 0..rows).unwrap();
+    }
+}

@@ -3,7 +3,7 @@
 //! 4 bits: `X` is U8 `[n/2, 1]`, flattened, the first weight in the upper nibble; beside it
 //! `X.absmax` (one for 64 weights), `X.quant_map` and `X.quant_state.bitsandbytes__nf4` (or `__fp4`), which is
 //! JSON as a U8 tensor and tells the shape. The same bytes may be elements of another type (`quant_storage`: BF16,
-//! F16, F32): then only that tells. INT8: `X.weight` I8 and `X.SCB`; nothing is packed.
+//! F16, F32), of the same two dimensions: then only that tells. INT8: `X.weight` I8 and `X.SCB`; nothing is packed.
 
 use super::super::members::{Json, Numbers};
 use super::{BitOrder, Dtype, Neighbours, Packing, Sign, TensorInfo, View};
@@ -14,11 +14,16 @@ const LONGEST_STATE: usize = 1 << 16;
 
 pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
     let width = t.dtype.width()?;
+    let is_bytes = t.dtype == Dtype::U8;
+    let may_hold_bytes = matches!(t.dtype, Dtype::BF16 | Dtype::F16 | Dtype::F32 | Dtype::F64);
+    // Others need no more than their type to be told, which is all that a damaged index may be good for.
+    if !(is_bytes || may_hold_bytes && t.shape.len() == 2 && is_flat(t)) {
+        return None;
+    }
     let state = ["nf4", "fp4"].iter().find_map(|kind| {
         let state = format!("{}.quant_state.bitsandbytes__{kind}", t.name);
         names.has(&state).then_some(state)
     });
-    let is_bytes = t.dtype == Dtype::U8;
     if state.is_none() && !(is_bytes && names.has(&format!("{}.absmax", t.name)) && is_flat(t)) {
         return None;
     }

@@ -39,8 +39,8 @@ pub(super) fn view(names: &dyn Neighbours, t: &TensorInfo) -> Option<View> {
         let scales = names.get(&format!("{base}_scales"))?;
         return (scales.len.checked_mul(16)? == t.len).then(|| nibbles(t.dtype, Sign::Unsigned));
     }
-    let scale = names.get(&format!("{}_scale", t.name))?;
     let (rows, columns) = matrix(&t.shape)?;
+    let scale = names.get(&format!("{}_scale", t.name))?;
     let (scale_rows, groups) = matrix(&scale.shape)?;
     let group = columns.checked_mul(2)?.checked_div(groups)?;
     let nvfp4 = scale.dtype == Dtype::F8_E4M3 && group == 16;
