@@ -40,13 +40,16 @@ impl<'a> Json<'a> {
 
     /// Calls `each` with the key and the value of every member of an object, in their order.
     pub(super) fn members(self, each: impl FnMut(String, Json<'a>) -> Result<()>) -> Result<()> {
-        let mut failed = None;
+        let (mut failed, mut unread) = (None, None);
         let mut json = serde_json::Deserializer::from_slice(self.text);
-        let members = Members { of: self, each, failed: &mut failed };
+        let members = Members { of: self, each, failed: &mut failed, unread: &mut unread };
         let read = json.deserialize_map(members).and_then(|()| json.end());
         match failed {
             Some(error) => Err(error),
-            None => read.map_err(|e| self.wrong(&e)),
+            None => read.map_err(|e| match unread {
+                Some(key) => self.wrong(&e).within(format!("{key:?}")),
+                None => self.wrong(&e),
+            }),
         }
     }
 
@@ -72,6 +75,8 @@ struct Members<'a, 'f, F> {
     each: F,
     /// The error of `each`, which `serde_json` cannot carry.
     failed: &'f mut Option<Error>,
+    /// The key of a value that is no JSON.
+    unread: &'f mut Option<String>,
 }
 
 impl<'a, F: FnMut(String, Json<'a>) -> Result<()>> Visitor<'a> for Members<'a, '_, F> {
@@ -82,7 +87,10 @@ impl<'a, F: FnMut(String, Json<'a>) -> Result<()>> Visitor<'a> for Members<'a, '
     }
 
     fn visit_map<A: MapAccess<'a>>(mut self, mut map: A) -> std::result::Result<(), A::Error> {
-        while let Some((key, value)) = map.next_entry::<String, &'a RawValue>()? {
+        while let Some(key) = map.next_key::<String>()? {
+            *self.unread = Some(key);
+            let value = map.next_value::<&'a RawValue>()?;
+            let key = self.unread.take().unwrap_or_default();
             let text = value.get().as_bytes();
             // The value is borrowed from the text, so the distance of the two is its place.
             let within = text.as_ptr().addr() - self.of.text.as_ptr().addr();
@@ -163,6 +171,9 @@ mod tests {
             read.unwrap_err().at()
         };
         assert_eq!(at("{\"a\": tru}"), Some(9));
+        let error = Json::new(b"{\"a\":1,\"b\":[1,\"c\":2]}").members(|_, _| Ok(()));
+        assert_eq!(error.as_ref().unwrap_err().at(), Some(17));
+        assert!(error.unwrap_err().to_string().contains("\"b\""));
         assert_eq!(at("{\"a\":\n {\"b\": 1, \"c\": \n\"x\"}}"), Some(24));
         assert_eq!(at("{\"a\":\n {\"b\": 1,\n\n \"c\": 1.5}}"), Some(25));
         assert_eq!(at("{\n\n \"a\":7}"), Some(8));
