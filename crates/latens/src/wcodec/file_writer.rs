@@ -194,8 +194,11 @@ impl<W: Write> FileWriter<W> {
         if let Some(before) = before {
             segments.push(SegmentRecord::Entry(self.blob(before)?));
         }
-        let text = self.blob(&named.text_from(start))?;
-        segments.push(SegmentRecord::Woven(text, (bytes.len() - start) as u64));
+        let (rest, text) = (&bytes[start..], named.text_from(start));
+        segments.push(match text.len() < rest.len() {
+            true => SegmentRecord::Woven(self.blob(&text)?, rest.len() as u64),
+            false => SegmentRecord::Entry(self.blob(rest)?),
+        });
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | name | string |
 //! | length | varint |
-//! | segments | how many, varint; each a varint: 2k is entry k, 2n + 1 is n ≤ 4096 zero bytes, 2(4097 + k) + 1 is what is [woven](super::super::woven) of entry k, followed by how many bytes that is |
+//! | segments | how many, varint; each a varint: 2k is entry k, 2n + 1 is n ≤ 4096 zero bytes, 2(4097 + k) + 1 and a count is so many bytes [woven](super::super::woven) of entry k |
 
 use crate::bits::varint;
 use crate::error::{Error, Result};

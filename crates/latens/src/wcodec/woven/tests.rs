@@ -154,3 +154,26 @@ fn files_of_long_names_come_back() {
         reader.verify().unwrap();
     }
 }
+
+/// Where numbers are behind the first name, of which all bytes occur, what marks names would take more than they do.
+#[test]
+fn names_stay_where_that_is_less() {
+    let mut gguf = Gguf::new();
+    let strings: Vec<u8> = (0..8).flat_map(|i| made::gguf_string(name(i).as_bytes())).collect();
+    gguf.pair("names", 9, &[&8u32.to_le_bytes()[..], &8u64.to_le_bytes(), &strings].concat());
+    let numbers = [&[0; 4][..], &400_000u64.to_le_bytes(), &made::noise(400_000, 3)].concat();
+    gguf.pair("numbers", 9, &numbers);
+    for i in 0..8 {
+        gguf.tensor(&name(i), &[32], 0, vec![7; 128]);
+    }
+    let source = gguf.bytes();
+    let checkpoint = made::checkpoint(source.clone());
+    let file = compress_checkpoint(&checkpoint, None, &Config::default(), Vec::new()).unwrap();
+    let reader = Reader::open(file, Limits::default()).unwrap();
+    let blobs = reader.blobs_of_file(0);
+    let entry = reader.open.index.entries().last().unwrap().record;
+    assert!(blobs.len() == 1 && entry.length as u64 == blobs[0].bytes.end);
+    let mut out = Vec::new();
+    reader.write_file(0, &mut out).unwrap();
+    assert!(out == source);
+}
