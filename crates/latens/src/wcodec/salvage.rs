@@ -8,6 +8,7 @@
 //! | more of the footer, or it is cut off | the index begins with the checksum of the header; what is left of the footer says where it ends, or its sums do |
 //! | up to sixteen bits together of each 4 KiB of a long index | its sums say where they may be, and its parity where they are |
 //! | as many bytes of a long index, at one place, as a sixteenth of it has, at most 4096 | its parity and its sums say which (`layout/parity.rs`) |
+//! | so many bytes of a long index, taken out at one place | the length that the footer states, its sums and its parity (`layout/parity/put_back.rs`) |
 //! | more of the index | its entries up to the first one that is not sound, whose data have checksums; what is before the damage by its sums (`layout/sums.rs`) |
 //! | bytes put in or taken out at one place | the length that the footer states, and all checksums |
 
@@ -105,8 +106,9 @@ impl<S: ReadAt> Reader<S> {
         limits.check_alloc(place.end - place.start, "the index")?;
         let mut bytes = read(&source, place.start, place.end - place.start)?;
         place.find_end(&mut bytes);
-        let is_cut = place.is_cut(source.moved);
-        let Some(Whole { index, damage: mended, by }) = whole_index(&bytes, &place, is_cut)? else {
+        place.is_cut = source.moved.is_some_and(|moved| moved.from > place.start);
+        damage.extend(moved::put_back(&mut source, &mut place, &mut bytes));
+        let Some(Whole { index, damage: mended, by }) = whole_index(&bytes, &place)? else {
             return Self::salvage_front(source, limits, (&head, place), bytes, damage);
         };
         let mut found = damage.clone();

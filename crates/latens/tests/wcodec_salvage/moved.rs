@@ -89,6 +89,42 @@ fn bytes_that_are_gone_cost_the_tensor_that_they_were_of() {
     }
 }
 
+/// Of an index that is long enough for sums and parity, at any place of it, what its parity tells of; of more, what comes
+/// before.
+#[test]
+fn bytes_that_were_taken_out_of_a_long_index_come_back() {
+    let names: Vec<String> = (0..300).map(|i| format!("layers.{}.weight {i}", i * 7919)).collect();
+    let made = |(i, name)| (name, "U8", &[6u64][..], vec![i as u8; 6]);
+    let all: Vec<_> = (0..).zip(names.iter().map(|name| &**name)).map(made).collect();
+    let file = compress_checkpoint(&open(safetensors(&all)), None, &Config::default(), Vec::new());
+    let file = file.unwrap();
+    let tensors = whole(&salvage(&file).unwrap().reader);
+    let (index, end) = (index_of(&file), file.len() - 32);
+    let sums = end - (end - index).div_ceil(4096) * 4 - 2;
+    let parity = sums - 512 - 3;
+    for gone in [1, 7, 100, 512] {
+        for at in (index..=parity - gone).step_by(211).chain([parity - gone]) {
+            let found = salvage(&[&file[..at], &file[at + gone..]].concat()).unwrap();
+            assert!(whole(&found.reader) == tensors, "{gone} at {at}: {:?}", found.damage);
+            assert!(found.whole_index && found.proved && found.lost.is_none(), "{gone} at {at}");
+            let told = found.damage.iter().any(|d| d.what.contains("which its parity puts back"));
+            assert!(told && found.damage.len() == 1, "{:?}", found.damage);
+        }
+    }
+    for gone in [513, 3000] {
+        for at in (index + 4096..=parity - gone).step_by(997) {
+            let found = salvage(&[&file[..at], &file[at + gone..]].concat()).unwrap();
+            let back = whole(&found.reader);
+            assert!(back.iter().all(|(name, bytes)| tensors[name] == *bytes), "{gone} at {at}");
+            let stretches = (at - index) / 4096;
+            assert!(back.len() * (end - index) > (stretches * 4096 - 100) * tensors.len());
+            let place = found.damage.iter().find(|d| d.what.contains("taken out here or shortly"));
+            let place = place.unwrap().at as usize;
+            assert!(at < place && place <= at + gone + 4096, "{gone} at {at}: {place}");
+        }
+    }
+}
+
 /// What is stated of lengths is not believed: files of any claims, read within their bytes.
 #[test]
 fn a_footer_may_claim_any_length() {

@@ -5,6 +5,8 @@
 //! |---|---|
 //! | parity | L bytes, the largest power of two that is at most a sixteenth of the index before this record, and at most 4096: byte i is the XOR of all bytes of that whose place is i mod L |
 
+pub(crate) mod put_back;
+
 use crate::bits::checksum::{crc32, flipped_bits};
 use crate::wcodec::layout::ending::ends_with;
 use crate::wcodec::layout::sums::{self, STRETCH, Sums};
@@ -136,13 +138,13 @@ fn ending(index: &[u8]) -> Option<(&[u8], &[u8])> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::bits::varint;
     use crate::wcodec::layout::sums::SUMS;
 
     /// An index of so many bytes, with both records.
-    fn index_of(bytes: usize) -> Vec<u8> {
+    pub(super) fn index_of(bytes: usize) -> Vec<u8> {
         let mut index: Vec<u8> =
             (0..bytes).map(|i: usize| ((i * i) >> 7).to_le_bytes()[0]).collect();
         for (tag, of) in [(PARITY, of as fn(&[u8]) -> _), (SUMS, sums::of)] {

@@ -47,6 +47,14 @@ impl<'a> Sums<'a> {
         })
     }
 
+    /// The same sums, of the index that `other` is, of the same length.
+    pub(crate) fn of_others<'o>(self, other: &'o [u8]) -> Option<Sums<'o>>
+    where
+        'a: 'o,
+    {
+        Some(Sums { of: other.get(..self.of.len())?, sums: self.sums })
+    }
+
     /// Bytes of its content.
     pub(crate) fn content_len(self) -> usize {
         self.sums.len() * SUM

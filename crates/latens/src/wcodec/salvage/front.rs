@@ -20,7 +20,7 @@ impl<S: ReadAt> Reader<S> {
         bytes: Vec<u8>,
         mut damage: Vec<Damage>,
     ) -> Result<Salvage<S>> {
-        let index_ends = place.ends && !place.is_cut(source.moved);
+        let index_ends = place.ends && !place.is_cut;
         let (index, wrong) = front(bytes, &place)?;
         let header = header(head, index.header_crc, &mut damage)?;
         let known = header.known.clone();

@@ -9,11 +9,13 @@ use crate::wcodec::ends::read;
 use crate::wcodec::layout::descriptor::Descriptor;
 use crate::wcodec::layout::entry::Storage;
 use crate::wcodec::layout::header::{FOOTER_BYTES, Footer};
+use crate::wcodec::layout::parity::put_back::{self, PutBack};
 use crate::wcodec::layout::part::Group;
+use crate::wcodec::layout::sums::STRETCH;
 use crate::wcodec::placed::{Moved, Placed};
 use crate::wcodec::reader::Open;
 use crate::wcodec::salvage::Damage;
-use crate::wcodec::salvage::place::HEAD;
+use crate::wcodec::salvage::place::{HEAD, Place};
 use std::ops::Range;
 
 /// Bytes that are read at a time.
@@ -54,6 +56,33 @@ pub(super) fn by_the_footer<S: ReadAt>(source: &S, limits: Limits) -> Result<Opt
     // Somewhere in the index: what comes before that is where it should be.
     let from = (stated - FOOTER_BYTES as u64).min(foot_at).max(index);
     Ok(Some(Moved { from, by }))
+}
+
+/// Puts bytes back that were taken out of the index, of which `index` has all others and something in place of these: as far
+/// as its sums and its parity say where and what they were.
+pub(super) fn put_back<S>(
+    source: &mut Placed<S>,
+    place: &mut Place,
+    index: &mut Vec<u8>,
+) -> Option<Damage> {
+    let moved = source.moved.filter(|moved| place.is_cut && moved.by < 0)?;
+    let missing = usize::try_from(moved.by.unsigned_abs()).ok()?;
+    let left = index.get(..index.len().checked_sub(missing)?)?;
+    let PutBack { index: whole, place: at, whole: is_whole } =
+        put_back::put_back(left, missing, place.crc)?;
+    (*index, place.is_cut) = (whole, false);
+    if !is_whole {
+        let end = at.end.next_multiple_of(STRETCH).min(index.len()) as u64;
+        source.moved = Some(Moved { from: place.start + end, ..moved });
+        return None;
+    }
+    // All else that is read comes before the index.
+    source.moved = None;
+    let what = format!(
+        "{missing} {} taken out of the index here, which its parity puts back in memory",
+        were(moved.by.unsigned_abs())
+    );
+    Some(Damage { at: place.start + at.start as u64, what })
 }
 
 /// Where bytes of the data were put in or taken out.
@@ -193,10 +222,15 @@ impl<S: ReadAt> ReadAt for Borrowed<'_, S> {
     }
 }
 
+/// A byte was, or bytes were.
+fn were(count: u64) -> &'static str {
+    if count == 1 { "byte was" } else { "bytes were" }
+}
+
 /// What is said of it; `proved` where all tensors have their model hash without the bytes that were put in.
 pub(super) fn damage(Moved { from, by }: Moved, proved: bool) -> Damage {
     let count = by.unsigned_abs();
-    let are = if count == 1 { "byte was" } else { "bytes were" };
+    let are = were(count);
     let what = match (by > 0, proved) {
         (true, true) => {
             format!("{count} {are} put in here, without which all tensors have their model hash")

@@ -6,7 +6,6 @@ use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::ends::{followed, read};
 use crate::wcodec::layout::header::{FOOTER_BYTES, Footer, HEADER_BYTES, Header, align};
 use crate::wcodec::layout::sums::Sums;
-use crate::wcodec::placed::Moved;
 use crate::wcodec::salvage::{Damage, mended};
 
 /// Bytes that are searched at a time for the beginning of an index.
@@ -26,14 +25,11 @@ pub(crate) struct Place {
     pub(crate) ends: bool,
     /// Its checksum, where there is a footer to say so, or enough of one, or the index has sums.
     pub(crate) crc: Option<u32>,
+    /// Whether bytes of the index itself are left out, or are missing.
+    pub(crate) is_cut: bool,
 }
 
 impl Place {
-    /// Whether bytes of the index itself are left out, or are missing.
-    pub(crate) fn is_cut(&self, moved: Option<Moved>) -> bool {
-        moved.is_some_and(|moved| moved.from > self.start)
-    }
-
     /// Where there is no footer: takes from `bytes`, the index and what follows, what is left of the footer, and
     /// finds out what the index's checksum is.
     pub(crate) fn find_end(&mut self, bytes: &mut Vec<u8>) {
@@ -69,7 +65,13 @@ pub(crate) fn find_index<S: ReadAt>(
     source.read_exact_at(&mut foot, foot_at)?;
     let by = |footer: Footer| {
         let (start, crc) = (footer.index_offset, Some(footer.index_crc));
-        Place { start, end: footer.file_length - FOOTER_BYTES as u64, ends: true, crc }
+        Place {
+            start,
+            end: footer.file_length - FOOTER_BYTES as u64,
+            ends: true,
+            crc,
+            is_cut: false,
+        }
     };
     let wrong = match Footer::read(&foot, length) {
         Ok(footer) => return Ok(by(footer)),
@@ -103,7 +105,7 @@ pub(crate) fn find_index<S: ReadAt>(
     };
     let what = format!("there is no footer: {}; the index was found without it", wrong.what());
     damage.push(Damage { at: wrong.at().unwrap_or(foot_at), what });
-    Ok(Place { start, end: length, ends: false, crc: None })
+    Ok(Place { start, end: length, ends: false, crc: None, is_cut: false })
 }
 
 /// Searches the file from its end for what an index begins with: the record HEAD, with the

@@ -31,10 +31,10 @@ pub(super) enum By {
 }
 
 /// The index, if it is whole or may have been but for a bit, for what its parity tells, or for some bits that are
-/// together; `is_cut` where bytes of it were left out already.
-pub(super) fn whole_index(bytes: &[u8], place: &Place, is_cut: bool) -> Result<Option<Whole>> {
+/// together.
+pub(super) fn whole_index(bytes: &[u8], place: &Place) -> Result<Option<Whole>> {
     let difference = place.crc.map(|crc| crc32(bytes) ^ crc);
-    if difference == Some(0) && !is_cut {
+    if difference == Some(0) && !place.is_cut {
         let unsound = |e: Error| e.offset_by(place.start).within("the index");
         let index = OpenIndex::read(bytes.to_vec()).map_err(unsound)?;
         ends_where(&index, place.start)?;
@@ -48,7 +48,9 @@ pub(super) fn whole_index(bytes: &[u8], place: &Place, is_cut: bool) -> Result<O
     }
     // Of a long index there would be many such places to look at.
     let is_short = bytes.len() <= STRETCH && Sums::ending(bytes).is_none();
-    let Some(difference) = difference.filter(|_| is_short && !is_cut) else { return Ok(None) };
+    let Some(difference) = difference.filter(|_| is_short && !place.is_cut) else {
+        return Ok(None);
+    };
     let mut found = flipped_bits(bytes.len(), difference);
     Ok(found.find_map(|(first, changes)| {
         let mut index = bytes.to_vec();

@@ -1,0 +1,133 @@
+//! Bytes that were taken out of an index, at one place: its length is known, its sums say in which stretch, its parity
+//! what they were.
+
+use crate::bits::checksum::crc32;
+use crate::wcodec::layout::parity::{changes, ending, of};
+use crate::wcodec::layout::sums::{STRETCH, Sums};
+use std::ops::Range;
+
+/// An index of its own length again.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PutBack {
+    pub(crate) index: Vec<u8>,
+    /// Where bytes were put in; where it is not `whole`, zeros, and other bytes of the same stretches may be gone.
+    pub(crate) place: Range<usize>,
+    /// Whether they are those that were taken out.
+    pub(crate) whole: bool,
+}
+
+/// The index that `bytes` were before so many were taken out. `None` where it has no sums.
+pub(crate) fn put_back(bytes: &[u8], missing: usize, crc: Option<u32>) -> Option<PutBack> {
+    let with_zeros = |at: usize| [&bytes[..at], &vec![0; missing], &bytes[at..]].concat();
+    let moved = with_zeros(0);
+    let sums = Sums::ending(&moved)?;
+    let as_stated = with_zeros(sums.of.len().checked_sub(missing)?);
+    let first = sums.of_others(&as_stated)?.proved();
+    // What comes behind has its sums where it should be.
+    let end = sums.unsound().map_or(0, |wrong| wrong.end * STRETCH).min(sums.of.len());
+    let last = end.checked_sub(missing).filter(|&last| last >= first).unwrap_or(first);
+    let mut index = with_zeros(first);
+    let is_it = |index: &[u8]| {
+        let stretches = first / STRETCH..(last + missing).div_ceil(STRETCH);
+        let others = sums.of_others(index);
+        others.is_some_and(|sums| sums.have(stretches) && sums.prove())
+            && crc.is_none_or(|crc| crc32(index) == crc)
+    };
+    let whole = by_parity(&mut index, (first..=last, missing), sums, &is_it);
+    if whole.is_none() {
+        index = with_zeros(first);
+    }
+    let start = whole.unwrap_or(first);
+    Some(PutBack { index, place: start..start + missing, whole: whole.is_some() })
+}
+
+/// Puts bytes where `missing` zeros are, which begin at the first of the `places`, or at another of these; and says where.
+fn by_parity(
+    index: &mut [u8],
+    (places, missing): (std::ops::RangeInclusive<usize>, usize),
+    sums: Sums<'_>,
+    is_it: &dyn Fn(&[u8]) -> bool,
+) -> Option<usize> {
+    let (before, stated) = ending(sums.of)?;
+    let mut changes = changes(&of(&index[..before.len()])?, stated);
+    let length = changes.len();
+    for start in places {
+        let hole = start..start + missing;
+        if missing > length || hole.end > before.len() {
+            return None;
+        }
+        // Each byte that is missing is told by one of the parity, and all others are right.
+        let told = |i: usize| (i + length - start % length) % length < missing;
+        if changes.iter().enumerate().all(|(i, &change)| change == 0 || told(i)) {
+            hole.clone().for_each(|at| index[at] = changes[at % length]);
+            if is_it(index) {
+                return Some(start);
+            }
+            index[hole.clone()].fill(0);
+        }
+        // The byte behind goes before them.
+        index.swap(start, hole.end);
+        let byte = index[start];
+        changes[start % length] ^= byte;
+        changes[hole.end % length] ^= byte;
+    }
+    None
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::wcodec::layout::parity::length_for;
+    use crate::wcodec::layout::parity::tests::index_of;
+
+    #[test]
+    fn bytes_that_were_taken_out_come_back() {
+        for bytes in [4097, 5000, 8192, 12_289, 70_000] {
+            let (index, most) = (index_of(bytes), length_for(bytes).unwrap());
+            for missing in [1, 2, 7, most / 3, most - 1, most] {
+                for at in (0..=bytes - missing).step_by(bytes / 9).chain([bytes - missing]) {
+                    let left = [&index[..at], &index[at + missing..]].concat();
+                    for crc in [None, Some(crc32(&index))] {
+                        let back = put_back(&left, missing, crc).unwrap();
+                        assert!(back.whole && back.index == index, "{missing} at {at} of {bytes}");
+                        let mut again = back.index;
+                        again.drain(back.place);
+                        assert!(again == left);
+                    }
+                    let other = put_back(&left, missing, Some(7)).unwrap();
+                    assert!(!other.whole && other.index.len() == index.len());
+                }
+            }
+        }
+    }
+
+    /// More than the parity tells of: what is before stays, and what is behind is where it was.
+    #[test]
+    fn the_place_of_others_is_found() {
+        for (bytes, missing, at) in
+            [(12_289, 3000, 5000), (70_000, 9000, 20_000), (70_000, 5000, 0)]
+        {
+            let index = index_of(bytes);
+            let left = [&index[..at], &index[at + missing..]].concat();
+            let back = put_back(&left, missing, Some(crc32(&index))).unwrap();
+            assert!(!back.whole && back.index.len() == index.len());
+            assert_eq!(back.place.start, at / STRETCH * STRETCH);
+            assert!(back.index[..back.place.start] == index[..back.place.start]);
+            let behind = (at + missing).next_multiple_of(STRETCH);
+            assert!(back.index[behind..] == index[behind..]);
+        }
+    }
+
+    #[test]
+    fn what_has_no_sums_is_left() {
+        let index = index_of(5000);
+        for cut in [1, 5, 8] {
+            // Of the sums themselves.
+            assert_eq!(put_back(&index[..index.len() - cut], cut, Some(crc32(&index))), None);
+        }
+        assert_eq!(put_back(&[], 7, None), None);
+        assert_eq!(put_back(&index[..3000], 2000, None), None);
+        assert_eq!(put_back(&[7; 300], 300, None), None);
+    }
+}
