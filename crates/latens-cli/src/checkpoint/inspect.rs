@@ -147,7 +147,11 @@ pub fn read<S: ReadAt>(
         model_hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
         base: reader.base_name().map(|(name, _)| name.to_string()),
         bytes,
-        flat_bytes: files.iter().map(|(_, len)| len).sum(),
+        flat_bytes: match files.is_empty() {
+            false => files.iter().map(|(_, len)| len).sum(),
+            // As of a damaged index that has lost what it says of them.
+            true => reader.tensors().map(|(_, tensor)| tensor.length as u64).sum(),
+        },
         files,
         damage: Vec::new(),
         tensors: tensors.collect(),

@@ -146,7 +146,11 @@ fn plan(
 ) -> Result<Vec<(Output, Content)>> {
     let given = args.files.output.as_deref();
     let files = target::Stored::all(reader);
-    let alone = files.len() == 1 && found.files == [true];
+    let safetensors = Format::Safetensors;
+    // Whatever the damage is, tensors come out as what is asked for.
+    let asked = [args.files.to, given.and_then(Format::of_path)].contains(&Some(safetensors));
+    let is_other = |file: &target::Stored| file.format.is_some_and(|format| format != safetensors);
+    let alone = matches!(&files[..], [file] if !(asked && is_other(file))) && found.files == [true];
     let folder = given.filter(|path| target::is_folder(path));
     if alone || folder.is_some() && !found.files.is_empty() {
         let outputs = target::outputs(input, given, &files)?;
@@ -157,7 +161,6 @@ fn plan(
         index::without_lost(reader, &mut plan)?;
         return Ok(plan);
     }
-    let safetensors = Format::Safetensors;
     let (output, to) = match folder {
         Some(folder) => {
             let beside = match input {

@@ -20,7 +20,7 @@ pub struct Stored {
     /// Its bytes.
     pub len: u64,
     /// What it is by its content, or where that cannot be read by its name.
-    format: Option<Format>,
+    pub format: Option<Format>,
 }
 
 impl Stored {

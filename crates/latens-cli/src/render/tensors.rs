@@ -159,13 +159,15 @@ pub fn ablation(name: &str, found: &Ablation, colour: bool) -> String {
 }
 
 fn summary(file: &CheckpointInspection) -> Vec<String> {
-    let ratio = units::ratio(file.flat_bytes, file.bytes);
-    let mut lines = vec![format!(
-        "wcodec: {}, {} of {} flat ({ratio})",
-        units::counted(file.tensors.len() as u64, "tensor"),
-        units::bytes(file.bytes),
-        units::bytes(file.flat_bytes),
-    )];
+    let tensors = units::counted(file.tensors.len() as u64, "tensor");
+    let [bytes, flat] = [file.bytes, file.flat_bytes].map(units::bytes);
+    let mut lines = vec![match file.files.is_empty() {
+        false => {
+            let ratio = units::ratio(file.flat_bytes, file.bytes);
+            format!("wcodec: {tensors}, {bytes} of {flat} flat ({ratio})")
+        }
+        true => format!("wcodec: {tensors} of {flat} flat; {bytes}, which name no source file"),
+    }];
     for (name, len) in &file.files {
         lines.push(one_line(&format!("holds {name}, {}", units::bytes(*len))));
     }
