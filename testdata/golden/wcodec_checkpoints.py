@@ -2,6 +2,7 @@
 
     python3 wcodec_checkpoints.py --tool target/release/latens"""
 import argparse
+import json
 import pathlib
 import random
 import struct
@@ -93,6 +94,15 @@ def names(layers, dot="."):
     return [f"layers.{n}.{kind}".replace(".", dot) for n in range(layers) for kind in kinds]
 
 
+def sharded(tensors):
+    """A shard for each tensor, and their index, by name."""
+    shards = {name: f"model-{n:05}-of-{len(tensors):05}.safetensors" for n, name in enumerate(tensors, 1)}
+    size = sum(len(data) for _, _, data in tensors.values())
+    index = json.dumps({"metadata": {"total_size": size}, "weight_map": shards}, indent=2)
+    files = {shards[name]: safetensors({name: tensor}) for name, tensor in tensors.items()}
+    return {"model.safetensors.index.json": index.encode(), **files}
+
+
 def relative(tensors, rng):
     """The same checkpoint after a little training."""
     out = dict(tensors)
@@ -101,39 +111,52 @@ def relative(tensors, rng):
     return out
 
 
+def checkpoints(rng):
+    """The files of each, by name; the tool is given the first."""
+    tensors = int8(rng)
+    alone = {"int8.safetensors": safetensors(tensors), "gptq.safetensors": safetensors(gptq(rng)),
+             "floats.safetensors": safetensors(floats(rng)), "blocks.gguf": gguf(rng, GGUF_TYPES),
+             "fine.safetensors": safetensors(relative(tensors, rng))}
+    out = {}
+    # Some that JSON has otherwise; of é it has six bytes here, which are left out too.
+    for kind, dot in dict(names=".", quoted='"\\\n\1', escaped="é").items():
+        small = {name: ("BF16", [8], rng.randbytes(16)) for name in names(9, dot)}
+        alone[f"{kind}.safetensors"] = safetensors(small)
+        alone[f"{kind}.gguf"] = gguf(rng, {name: GGUF_TYPES["Q8_0"] for name in names(4, dot)})
+        out[f"shards of {kind}"] = sharded({name: small[name] for name in names(8, dot)})
+    return {name: {name: data} for name, data in alone.items()} | out
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
-    tool, rng, failed, count, woven = parser.parse_args().tool, random.Random(5), 0, 0, 0
+    tool, failed, count, woven, in_parts = parser.parse_args().tool, 0, 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
-        folder, tensors = pathlib.Path(folder), int8(rng)
-        sources = {"int8.safetensors": safetensors(tensors), "gptq.safetensors": safetensors(gptq(rng)),
-                   "floats.safetensors": safetensors(floats(rng)), "blocks.gguf": gguf(rng, GGUF_TYPES),
-                   "fine.safetensors": safetensors(relative(tensors, rng))}
-        # Some that JSON has otherwise; of é it has six bytes here, which are left out too.
-        for kind, dot in dict(names=".", quoted='"\\\n\1', escaped="é").items():
-            small = {name: ("BF16", [8], rng.randbytes(16)) for name in names(9, dot)}
-            sources[f"{kind}.safetensors"] = safetensors(small)
-            sources[f"{kind}.gguf"] = gguf(rng, {name: GGUF_TYPES["Q8_0"] for name in names(4, dot)})
-        for name, data in sources.items():
-            (folder / name).write_bytes(data)
-            base = folder / "int8.safetensors" if name.startswith("fine") else None
+        folder = pathlib.Path(folder)
+        for name, files in checkpoints(random.Random(5)).items():
+            (folder / name).mkdir()
+            for of, data in files.items():
+                (folder / name / of).write_bytes(data)
+            base = folder / "int8.safetensors/int8.safetensors" if name.startswith("fine") else None
             for level in LEVELS:
                 path = folder / f"{name}.{level}.wcodec"
                 options = ["--base", base] if base else []
-                command = [tool, "compress", "-q", "-l", str(level), *options, folder / name, "-o", path]
+                command = [tool, "compress", "-q", "-l", str(level), *options, folder / name / next(iter(files)), "-o", path]
                 subprocess.run(command, check=True)
                 count += 1
                 try:
                     file = open_file(path, base)
                     file.verify()
-                    need(file.files[0][0] == name and file.file(0) == data, "the source file does not come back")
-                    woven += any(s.kind == WOVEN for s in file.files[0][2])
+                    back = {of: file.file(n) for n, (of, _, _) in enumerate(file.files)}
+                    need(back == files, "the source files do not come back")
+                    segments = [s for _, _, segments in file.files for s in segments if s.kind == WOVEN]
+                    woven += bool(segments)
+                    in_parts += any(s.start is not None for s in segments)
                 except Corrupt as error:
                     failed += 1
                     print(f"{path.name}: {error}")
-    print(f"{count} files of the tool, {woven} of them woven, {failed} failed")
-    return failed > 0
+    print(f"{count} files of the tool, {woven} of them woven, {in_parts} in parts, {failed} failed")
+    return failed > 0 or not in_parts
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from wcodec_streams import frequencies_of, knots_of
 from wcodec_symbols import ADDED, BF16, BITPLANE, F16, F32, SIGNED, UNSIGNED
 from wcodec_tiles import COLUMN, DC, LEFT, LINEAR, OF_TILES, PLANAR, REFERENCE
 from wcodec_views import BLOCKS, product
-from wcodec_writer import (RAW_VIEW, UNSIGNED_BYTES, class_fields, coded, of_base, of_entry, of_this, pco,
-                           prediction_fields, raw, source)
+from wcodec_writer import (RAW_VIEW, UNSIGNED_BYTES, class_fields, coded, of_base, of_entry, of_file, of_this, part_of,
+                           pco, pco_runs, prediction_fields, raw, source)
 
 CASES = {}  # name: what it covers, and the function
 
@@ -800,3 +800,61 @@ def woven(b):
     b.file("none.bin", ("woven", zeros, b""), ("woven", nothing, b""), ("woven", unnamed, b""))
     b.file("d.bin", quotes, ("woven", slashed, slashes), odd[0], quotes)
     b.file("e.bin", in_ascii, parted, ("zeros", 1), again_parted, in_ascii)
+
+
+@case("parts of what is woven: of all, of no bytes, that overlap, that cut names and characters, up to 2^14 in short texts and in texts of 2^14 bytes; of blobs, tensors, copies, plain entries; files that share a text; names of files before and behind, and of the file itself, in all forms; what is named next")
+def woven_parts(b):
+    shards = [f"model-{n:05}-of-00020.bin" for n in range(20)]
+    b.file_names = ["parts.bin", 'say "é" 😀.bin', "tab\t\1\x7f\u2028.bin", "~" + "é" * 511 + "~", *shards, "of 2^14.bin", "none.bin"]
+    parts, odd, tab, long, *_ = files = [of_file(number) for number, _ in enumerate(b.file_names)]
+    near = [b.plain(name, "U8", [2], bytes([n, 255])) for n, name in enumerate(
+        ["model.layers.0.weight", "model.layers.1.weight", 'q"\\\n😀', "", "n" * 1024])]
+
+    def pieces_of(segment, size, by=None, until=1 << 14):
+        """Parts of so many bytes, each so many behind the one before."""
+        return [part_of(segment, at, at + size) for at in range(0, min(until, len(segment[2])), by or size)]
+
+    # Names of files, between those of entries: these count from each other. Each form of each, last of the longest.
+    pieces = [b'{"', near[1], b'":["', parts, near[2], files[-1], parts, parts, near[0], odd, near[1], b'"]', tab]
+    pieces += [piece for name in (parts, odd, tab, files[9], near[2], files[23]) for piece in (("quoted", name), b",", ("ascii", name))]
+    pieces += [("part", name, 1, 3) for name in (odd, near[0], parts, near[1])] + [("part", odd, 5, 1), ("part", tab, 0, 4), near[2]]
+    near_end = len(b.text(0x7e, *pieces)[1])
+    pieces += [files[8], long, near[0], ("quoted", long), ("part", long, 2, 1021), near[1], ("ascii", long), ("part", long, 1023, 1), near[2]]
+    text, whole = b.text(0x7e, *pieces, zeros=3)
+    named = "woven", b.tensor("text", "U8", [len(text)], RAW_VIEW, raw(list(text), 7), length=len(text), storage=STORED), whole
+    copies = b.copy("copied", "I8", [len(text), 1], named[1]), b.copy("", "", [], named[1], kind=1)
+    copies = [("woven", number, whole) for number in copies]
+    # Of markers that numbers have too.
+    texts = [b.text(marker, parts, parts, near[0], odd, near[1], bytes([marker]), ("part", parts, 4, 5), files[22]) for marker in (5, 4, 0)]
+    plain = [("woven", b.plain("", "", [], text, storage, kind=1), data) for (text, data), storage in zip(texts, (STORED, INLINE, STORED))]
+    b.file("parts.bin", *pieces_of(named, 1, until=near_end), ("zeros", 1), *pieces_of(named, 61), *pieces_of(named, 1000), near[0],
+           *pieces_of(named, 9, 4, near_end))
+    b.file(b.file_names[1], *[part_of(s, 0, len(whole)) for s in (named, *copies)], named, part_of(copies[0], 5, 500))
+    b.file(b.file_names[2], *[part for s in plain for part in pieces_of(s, 3)], ("zeros", 4096), *[part_of(s, 9, 30) for s in plain * 2])
+    b.file(b.file_names[3], *plain, part_of(copies[1], 30, 40), part_of(copies[1], 31, 32), near[1], part_of(named, 30, 40))
+    # Headers of shards that share a text, which is read behind the last of them too.
+    pieces, places = [], [0]
+    for n, _ in enumerate(shards):
+        pieces += [b'{"', ("quoted", near[n % 3]), b'":"', ("ascii", files[4 + n]), b'", "next":"', files[4 + (n + 1) % 20], b'"}\n']
+        places.append(len(b.text(0xff, *pieces)[1]))
+    text, whole = b.text(0xff, *pieces, b"behind all parts", long)
+    shared = "woven", b.blob(text), whole
+    for n, name in enumerate(shards):
+        b.file(name, part_of(shared, places[n], places[n + 1]), near[n % 3], part_of(shared, len(whole) - 3, len(whole)))
+    # Up to 2^14 bytes: all that is woven, with the end of a name, within one, in texts that have so many themselves.
+    end, most = 1 << 14, []
+    for pieces in [near[4]] * 16, [near[4]] * 17, [b"abc", *[long] * 17]:
+        text, data = b.text(0x7e, *pieces)
+        most.append(("woven", b.blob(text), data))
+    for n, name in enumerate((parts, near[3])):
+        text, data = b.text(0x7e, *[name, b'":[1, '] * 2047, zeros=6)
+        assert len(text) == end
+        words_of_text = tuple((1, text[at:at + 8]) for at in (0, 8)) + ((2045, text[16:24]), (1, text[-8:]))
+        number = b.tensor(f"as long {n}", "U64", [2048], words(8), pco_runs(words_of_text), length=end)
+        most.append(("woven", number, data))
+    whole_parts = [part_of(s, 0, min(end, len(s[2]))) for s in most]
+    ends = [part_of(s, min(end, len(s[2])) - count, min(end, len(s[2]))) for s in most for count in (0, 1, 500, 1025)]
+    b.file("of 2^14.bin", *whole_parts, *ends, most[4], most[2])
+    nothing = "woven", b.blob(b.text(9)[0]), b""
+    empty = "woven", b.blob(b.text(7, near[3], ("quoted", near[3]), zeros=255)[0]), b""
+    b.file("none.bin", *[part_of(s, 0, 0) for s in (nothing, empty, named)], part_of(named, 50, 50), part_of(most[0], end, end))

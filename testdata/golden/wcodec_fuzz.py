@@ -5,13 +5,14 @@ import collections
 import pathlib
 import subprocess
 import tempfile
+import unicodedata
 
 from make_wcodec_foreign import safetensors
 from wcodec_encode import string, varint
 from wcodec_fuzz_parts import Draw, random_coding, random_words
 from wcodec_reader import BLOB, COPY, PARITY, QUANTIZATION, RAW_VIEW, SUMS, TENSOR
 from wcodec_views import BLOCKS, BYTES, FLOAT_WORDS, SYMBOLS, WORDS, layout, matrix_of, words_together
-from wcodec_writer import quoted, raw
+from wcodec_writer import of_file, part_of, quoted, raw
 
 # What must be there in each hundred of files, or it is not drawn.
 KINDS = [
@@ -20,7 +21,7 @@ KINDS = [
     "nearby", "COLUMN", "REFERENCE", "LINEAR", "of tiles",
     "source", "source in the base", "source within the tensor", "zero source", "row map", "row map in the base",
     "reference", "reference in the base", "reference within the tensor",
-    "plain", "blob", "copy", "copy named", "base", "file", "woven", "quoted", "ascii", "part",
+    "plain", "blob", "copy", "copy named", "base", "file", "woven", "woven part", "quoted", "ascii", "part", "named file",
     "odd record", "QUANTIZATION", "PARITY", "SUMS"]
 
 
@@ -78,28 +79,40 @@ def random_tensor(draw, name):
 
 
 def random_text(draw, name):
-    """A segment that is woven of a new entry."""
+    """A segment that is woven of a new entry, and parts of it."""
     builder, rng = draw.builder, draw.rng
     tensors = [number for number, entry in enumerate(builder.entries) if entry.kind == TENSOR]
+    files = [of_file(number) for number, _ in enumerate(builder.file_names)]
     marker, pieces = rng.randrange(256), []
     for _ in range(rng.randint(0, 12)):
         data = rng.choice([draw.data(rng.randint(0, 40)), bytes([marker]) * rng.randint(1, 3)])
-        number = rng.choice(tensors)
-        length = len(builder.entries[number].raw_name)
+        number = rng.choice(files if files and draw.chance(0.3) else tensors)
+        length = len(builder.name(number))
         first = rng.randrange(length)
         part = "part", number, first, rng.choice([1, length - first, rng.randint(1, length - first)])
         pieces.append(rng.choice([data, number, ("quoted", number), ("ascii", number), part]))
-    written = [(piece[0], builder.entries[piece[1]].raw_name) for piece in pieces if isinstance(piece, tuple)]
+    written = [(piece[0], builder.name(piece[1])) for piece in pieces if isinstance(piece, tuple)]
     draw.count(*["quoted"] * any(form == "quoted" and quoted(n) != n for form, n in written))
     draw.count(*["ascii"] * any(form == "ascii" and quoted(n, in_ascii=True) != quoted(n) for form, n in written))
     draw.count(*["part"] * any(form == "part" for form, _ in written))
+    numbers = [piece[1] if isinstance(piece, tuple) else piece for piece in pieces if not isinstance(piece, bytes)]
+    draw.count(*["named file"] * any(number < 0 for number in numbers))
     text, data = builder.text(marker, *pieces, zeros=rng.choice([0, 0, 1, 7, 255]))
     if draw.chance(0.5):
         number = builder.plain("", "", [], text, draw.storage(), BLOB)
     else:
         code = raw(list(text), rng.randint(1, len(text) + 3))
         number = builder.tensor(name, "U8", [len(text)], RAW_VIEW, code, length=len(text), storage=draw.storage())
-    return "woven", draw.copy_of(number) if draw.chance(0.2) else number, data
+    woven = "woven", draw.copy_of(number) if draw.chance(0.2) else number, data
+    places = [0, len(data), *(rng.randint(0, len(data)) for _ in range(4))]
+    return [woven] + [part_of(woven, *sorted(rng.choices(places, k=2))) for _ in range(rng.randint(0, 4))]
+
+
+def random_names(draw):
+    """Of files, which are bare, and which the tool takes: it writes none with control characters."""
+    names = draw.rng.sample(["model.safetensors", "ä b", "..."], draw.rng.choice([0, 0, 1, 2]))
+    fits = lambda c: c not in "/\\:" and unicodedata.category(c) != "Cc"  # noqa: E731
+    return ["".join(filter(fits, draw.name(name))) for name in names]
 
 
 def random_ancillary(draw):
@@ -119,8 +132,10 @@ def random_ancillary(draw):
     builder.proofs = [tag for tag in (PARITY, SUMS) if draw.chance(0.6)]
 
 
-def has_woven(file):
-    return any(isinstance(s, tuple) and s[0] == "woven" for s in file[2])
+def kinds_of_segments(file):
+    """Those that are told apart from others."""
+    kinds = {s[0] for s in file[2] if isinstance(s, tuple)}
+    return [{"woven": "woven", "part": "woven part"}[kind] for kind in kinds - {"zeros"}]
 
 
 def random_file(seed):
@@ -140,11 +155,13 @@ def random_file(seed):
         originals = [number for number, entry in enumerate(builder.entries) if entry.storage != COPY]
         if draw.chance(0.3):
             draw.copy_of(rng.choice(originals))
-    woven = [random_text(draw, draw.name(f"text {i}")) for i in range(rng.choice([0, 0, 1, 2]))]
-    for name in rng.sample(["model.safetensors", "ä b", "..."], rng.choice([0, 0, 1, 2])):
-        segments = list(range(len(builder.entries))) + [("zeros", n) for n in (0, 1, 64, 4096)]
+    builder.file_names = random_names(draw)
+    texts = [random_text(draw, draw.name(f"text {i}")) for i in range(rng.choice([0, 0, 1, 2]))]
+    woven = [segment for segments in texts for segment in segments]
+    for name in builder.file_names:
+        segments = list(range(len(builder.entries))) + [("zeros", n) for n in (1, 2, 64, 4096)]
         builder.file(name, *rng.choices(segments + woven * 4, k=rng.randint(0, 8)))
-        draw.count("file", *["woven"] * has_woven(builder.files[-1]))
+        draw.count("file", *kinds_of_segments(builder.files[-1]))
     random_ancillary(draw)
     data = builder.finish(known=draw.chance(0.5), quantisation=rng.randrange(3))
     draw.count(*[{PARITY: "PARITY", SUMS: "SUMS"}[tag] for tag in builder.proofs if builder.index_is_long])
@@ -154,7 +171,7 @@ def random_file(seed):
 def wrong_by(tool, file, draw):
     """What is wrong with a file, as the tool says, or with what comes out."""
     run = subprocess.run([tool, "verify", *file], capture_output=True, text=True)
-    if run.returncode or not draw.drawn["woven"]:
+    if run.returncode or not (draw.drawn["woven"] or draw.drawn["woven part"]):
         return run.returncode and (run.stderr.strip() or run.stdout.strip())
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run([tool, "decompress", "-q", *file, "-o", f"{folder}/"], capture_output=True, text=True)

@@ -1,20 +1,17 @@
 """More files of WCodec that break one rule each, most by as little as may be."""
 import zlib
 
-import numpy as np
-
-import pco_writer
-from wcodec_encode import string, varint
+from wcodec_encode import explicit, string, varint
 from wcodec_foreign import bell, four_tables, FOUR, packed, raw_words, symbols, words as words_of
 from wcodec_hostile import add, plain, records
 from wcodec_hostile_tensors import descriptor, put
 from wcodec_reader import BASE, FILE, INLINE, PARITY, SUMS, TENSOR
 from wcodec_symbols import UNSIGNED
-from wcodec_tensors import PCO, Tensor
-from wcodec_tiles import REFERENCE
+from wcodec_tensors import Tensor
+from wcodec_tiles import COLUMN, REFERENCE
 from wcodec_writer import (
-    UNSIGNED_BYTES, Written, class_fields, coded, index_of, of_entry, of_this, parity, prediction_fields, raw,
-    source, sums,
+    UNSIGNED_BYTES, Written, class_fields, coded, index_of, of_entry, of_this, parity, pco_runs, prediction_fields,
+    raw, source, sums,
 )
 
 
@@ -129,11 +126,13 @@ descriptor("view-straddling-uneven", "symbols of 3 bits in rows that are no whol
 
 # ---- what is woven
 
-def woven(name, wrong, text, length, of=1, stated=None, called=b"x"):
-    """A file of a text, which is a blob behind a tensor; `stated` is the file's length, where it is another."""
+def woven(name, wrong, text, length, of=1, stated=None, called=b"x", file_called="model.bin"):
+    """A file of a text, which is a blob behind a tensor; `stated` is the file's length, where it is another. It is file
+    1: `called` is the tensor, `file_called` file 0."""
     def make(b):
         plain(b)
         b.entries[0].raw_name = called
+        b.files[0] = file_called, *b.files[0][1:]
         b.blob(text)
         b.file("woven.bin", ("woven", of, bytes(length)))
         if stated is not None:
@@ -152,9 +151,9 @@ woven("of-no-bytes", "what is woven of an entry of no bytes", b"", 0)
 woven("of-a-byte", "a text of one byte", b"\0", 0)
 woven("blob", "the name of a blob", b"ab~\x09c\0~", 3)
 woven("no-entry", "the name of an entry that is not there", b"ab~\x11c\0~", 3)
-woven("below-0", "the name of entry -1", b"ab~\x05c\0~", 3)
+woven("below-0", "more bytes woven than are said: those of the name of file 0", b"ab~\x05c\0~", 3)
 woven("far", "the name of entry 2^61", b"a~\1~" + varint((1 << 64) - 7) + b"\0~", 3)
-woven("far-below-0", "the name of entry -2^61", b"a~" + varint((1 << 64) - 3) + b"\0~", 2)
+woven("far-below-0", "the name of file 2^61 - 1", b"a~" + varint((1 << 64) - 3) + b"\0~", 2)
 woven("zeros", "zeros behind a text that are not zero", b"ab~\1c\0\1\2~", 4)
 woven("zeros-too-many", "more zeros than there are bytes", b"\0\0\3~", 0)
 woven("cut", "a text that ends with its marker", b"ab~\1c~\0~", 5)
@@ -168,7 +167,7 @@ woven("quoted-shorter", "fewer bytes woven than are said: those of a name as JSO
 woven("quoted-not-fewest", "fewer bytes woven than are said: those of a name as JSON may have it too", b"~\2\0~", 6, called=b"\b")
 woven("quoted-blob", "the name of a blob as JSON has it", b"ab~\x0ac\0~", 3)
 woven("quoted-no-entry", "the name of an entry that is not there, as JSON has it", b"ab~\x12c\0~", 3)
-woven("quoted-below-0", "the name of entry -1 as JSON has it", b"ab~\x06c\0~", 3)
+woven("quoted-below-0", "more bytes woven than are said: those of the name of file 0 as JSON has it", b"ab~\x06c\0~", 3)
 woven("quoted-before-blob", "the name of a blob behind a name as JSON has it", b"ab~\2~\1c\0~", 4)
 woven("ascii-longer", "more bytes woven than are said: those of a name in the fewest bytes, but it is in ASCII", b"ab~\3c\0~", 5, called="é".encode())
 woven("ascii-shorter", "fewer bytes woven than are said: those of a name in ASCII, but it is in the fewest bytes", b"ab~\2c\0~", 9, called="é".encode())
@@ -177,7 +176,7 @@ woven("ascii-126", "fewer bytes woven than are said: those of a name in ASCII, w
 woven("ascii-units", "more bytes woven than are said: those of a name in ASCII, were two units of UTF-16 one", b"ab~\3c\0~", 9, called="😀".encode())
 woven("ascii-blob", "the name of a blob in ASCII", b"ab~\x0bc\0~", 3)
 woven("ascii-no-entry", "the name of an entry that is not there, in ASCII", b"ab~\x13c\0~", 3)
-woven("ascii-below-0", "the name of entry -1 in ASCII", b"ab~\x07c\0~", 3)
+woven("ascii-below-0", "more bytes woven than are said: those of the name of file 0 in ASCII", b"ab~\x07c\0~", 3)
 woven("part-begins-beyond", "a part that begins beyond its name", b"ab~\4\4\1c\0~", 4, called=b"xyz")
 woven("part-begins-at-end", "a part that begins where its name ends", b"ab~\4\3\1c\0~", 4, called=b"xyz")
 woven("part-ends-beyond", "a part that ends beyond its name", b"ab~\4\1\3c\0~", 6, called=b"xyz")
@@ -194,28 +193,9 @@ woven("part-first-not-short", "where a part begins, not in its shortest form", b
 woven("part-not-short", "how many bytes a part has, not in its shortest form", b"ab~\4\1\x81\0c\0~", 4, called=b"xyz")
 woven("part-blob", "a part of the name of a blob", b"ab~\x0c\0\1c\0~", 4)
 woven("part-no-entry", "a part of the name of an entry that is not there", b"ab~\x14\0\1c\0~", 4)
-woven("part-below-0", "a part of the name of entry -1", b"ab~\x08\0\1c\0~", 4)
+woven("part-below-0", "more bytes woven than are said: those of a part of the name of file 0", b"ab~\x08\0\1c\0~", 3)
 woven("part-longer", "more bytes woven than are said: those of a part", b"ab~\4\0\2c\0~", 4, called=b"xyz")
 woven("part-shorter", "fewer bytes woven than are said: those of a name, but it is a part", b"ab~\4\0\2c\0~", 6, called=b"xyz")
-
-
-def pco_runs(*groups):
-    """Groups of chunks, each so many times the same word: (count, bytes)."""
-    def group(part, chunks):
-        w, ty = pco_writer.Writer(), f"u{8 * part.width}"
-        pco_writer.write_header(w, 3, 4, uniform=ty, n_hint=sum(count for count, _ in chunks))
-        for count, word in chunks:
-            word = int.from_bytes(word, "little")
-            pco_writer.write_chunk(w, 4, ty, [word] * count, [[(1, word, 0)]])
-        w.put(0, 8, "end")
-        return w.bytes()
-
-    def code(_, context, part):
-        data = b"".join(word * count for chunks in groups for count, word in chunks)
-        part.data = np.frombuffer(data, f"<u{part.width}")
-        made = {chunks: group(part, chunks) for chunks in set(groups)}
-        return bytes([PCO]) + varint(sum(count for count, _ in groups[0])), [made[chunks] for chunks in groups]
-    return code
 
 
 def woven_to_more(b):
@@ -238,3 +218,89 @@ def woven_of_more(b):
 
 add("woven-to-more", "2^24 + 1 bytes woven", woven_to_more)
 add("woven-of-more", "what is woven of 2^24 + 8 bytes", woven_of_more)
+
+
+# ---- names of files, of which there are two
+
+woven("file-none", "the name of file 2, which is not there", b"ab~\x15c\0~", 12)
+woven("file-none-quoted", "the name of file 2, which is not there, as JSON has it", b"ab~\x16c\0~", 12)
+woven("file-none-ascii", "the name of file 2, which is not there, in ASCII", b"ab~\x17c\0~", 12)
+woven("file-none-part", "a part of the name of file 2, which is not there", b"ab~\x18\0\1c\0~", 4)
+woven("file-none-behind", "the name of file 2, which is not there, behind that of an entry", b"ab~\1~\x1dc\0~", 13)
+woven("file-none-behind-file", "the name of file 2, which is not there, behind that of a file, from which it is not told", b"ab~\x0d~\x15c\0~", 21)
+woven("file-far-quoted", "the name of file 2^61 - 1 as JSON has it", b"a~" + varint((1 << 64) - 2) + b"\0~", 2)
+woven("file-far-ascii", "the name of file 2^61 - 1 in ASCII", b"a~" + varint((1 << 64) - 1) + b"\0~", 2)
+woven("file-far-part", "a part of the name of file 2^61 - 2", b"a~" + varint((1 << 64) - 8) + b"\0\1\0~", 2)
+woven("file-then-blob", "the name of a blob, which follows the tensor that was named before a file", b"~\1~\x0d~\1\0~", 11)
+woven("file-shorter", "fewer bytes woven than are said: those of the name of file 0", b"ab~\5c\0~", 13)
+woven("file-longer", "more bytes woven than are said: those of the name of file 0", b"ab~\5c\0~", 11)
+woven("file-part-beyond", "a part that ends beyond the name of file 0", b"ab~\x08\1\x09c\0~", 12)
+woven("file-part-at-end", "a part that begins where the name of file 0 ends", b"ab~\x08\x09\1c\0~", 4)
+woven("file-part-of-none", "a part of no bytes of the name of file 0", b"ab~\x08\1\0c\0~", 3)
+woven("file-quoted-longer", "more bytes woven than are said: those of a file's name, but it is as JSON has it", b"ab~\6c\0~", 5, file_called='q"')
+woven("file-quoted-shorter", "fewer bytes woven than are said: those of a file's name as JSON has it, but it is as it is", b"ab~\5c\0~", 6, file_called='q"')
+woven("file-ascii-longer", "more bytes woven than are said: those of a file's name in the fewest bytes, but it is in ASCII", b"ab~\7c\0~", 5, file_called="é")
+woven("file-ascii-shorter", "fewer bytes woven than are said: those of a file's name in ASCII, but it is in the fewest bytes", b"ab~\6c\0~", 9, file_called="é")
+
+
+# ---- parts of what is woven
+
+def by_means(b, data):
+    """A row of these bytes, of which each is the mean of its column: they take less where they are alike."""
+    fields = prediction_fields((1, 1), COLUMN, 0, list(data))
+    symbols(b, "text", 1, len(data), coded(log=1, tables=[b.table(explicit(8, 1, [2]))], prediction=fields))
+    assert b.bytes(len(b.entries) - 1) == data
+
+
+def parted(name, wrong, length, *parts, text=RIGHT, called=b"x"):
+    """A file of parts, each as its fields say, of a text, which is an entry behind a tensor."""
+    def make(b):
+        plain(b)
+        b.entries[0].raw_name = called
+        b.blob(text) if len(text) < 1 << 14 else by_means(b, text)
+        b.file("woven.bin")
+        said = string("woven.bin") + varint(length) + varint(len(parts)) + b"".join(b"\1" + part for part in parts)
+        return b.finish(change=lambda r: [*r[:-1], (FILE, said)])
+    add(f"parted-{name}", wrong, make)
+
+
+END = 1 << 14
+LONG = dict(text=b"~\1" + b"~\5" * 16 + b"\0~", called=b"n" * 1024)  # 2^14 and 2^10 bytes
+parted("of-no-entry", "a part of an entry that is not there", 4, b"\2\0\4")
+parted("of-entry-2-64", "a part of entry 2^64 - 1", 4, varint((1 << 64) - 1) + b"\0\4")
+parted("of-no-bytes", "a part of no bytes of an entry of no bytes", 0, b"\1\0\0", text=b"")
+parted("of-more", "a part of a text of 2^14 + 1 bytes", 4, b"\1\0\4", text=b"a" * (END - 1) + b"\0~")
+parted("ends-beyond-2-14", "a part that ends a byte beyond 2^14", 2, b"\1" + varint(END - 1) + b"\2", **LONG)
+parted("of-2-14-and-1", "a part of 2^14 + 1 bytes", END + 1, b"\1\0" + varint(END + 1), **LONG)
+parted("begins-beyond-2-14", "a part of no bytes that begins a byte beyond 2^14", 0, b"\1" + varint(END + 1) + b"\0", **LONG)
+parted("ends-beyond", "a part that ends a byte beyond what is woven", 4, b"\1\1\4")
+parted("begins-at-end", "a part of a byte that begins where what is woven ends", 1, b"\1\4\1")
+parted("begins-beyond", "a part of no bytes that begins a byte beyond what is woven", 0, b"\1\5\0")
+parted("of-zeros", "a part that is the zeros behind a text", 2, b"\1\4\2")
+parted("wraps", "a part that begins at 2^64 - 1 and ends, by 64 bits, within what is woven", 2, b"\1" + varint((1 << 64) - 1) + b"\2")
+parted("wraps-to-0", "a part that begins at 2^64 - 4 and ends, by 64 bits, at 0", 4, b"\1" + varint((1 << 64) - 4) + b"\4")
+parted("far", "a part of 2^64 - 1 bytes that ends, by 64 bits, within what is woven", 1, b"\1\2" + varint((1 << 64) - 1), b"\1\0\2")
+parted("begins-at-2-56", "a part that begins at 2^56", 1, b"\1" + varint(1 << 56) + b"\1")
+parted("entry-not-short", "the entry of a part that is not in its shortest form", 4, b"\x81\0\0\4")
+parted("first-not-short", "where a part begins, not in its shortest form", 4, b"\1\x80\0\4")
+parted("not-short", "how many bytes a part has, not in its shortest form", 4, b"\1\0\x84\0")
+parted("of-65-bits", "a part that begins at 2^64", 4, b"\1" + b"\x80" * 9 + b"\2\4")
+parted("cut", "no zero bytes, whose code is that of a part: its record ends before the entry", 0, b"")
+parted("cut-entry", "a record that ends within the entry of a part", 4, b"\x81")
+parted("cut-before-first", "a record that ends before where a part begins", 4, b"\1")
+parted("cut-first", "a record that ends within where a part begins", 4, b"\1\x80")
+parted("cut-before-count", "a record that ends before how many bytes a part has", 4, b"\1\0")
+parted("cut-count", "a record that ends within how many bytes a part has", 4, b"\1\0\x84")
+parted("sum-less", "parts that come to a byte less than their file", 5, b"\1\0\2", b"\1\2\2")
+parted("sum-more", "parts that come to a byte more than their file", 3, b"\1\0\2", b"\1\2\2")
+parted("of-a-byte", "a part of no bytes of a text of one byte", 0, b"\1\0\0", text=b"\0")
+parted("zeros", "zeros behind a text of which there is a part that are not zero", 4, b"\1\0\4", text=b"ab~\1c\0\1\2~")
+parted("zeros-too-many", "a part of no bytes of a text with more zeros than there are bytes", 0, b"\1\0\0", text=b"\0\0\3~")
+parted("marker-cut", "a part that ends behind a marker, with which the text ends", 2, b"\1\3\2", text=b"ab~\1c~\0~")
+parted("blob-before", "the name of a blob before a part", 1, b"\1\2\1", text=b"ab~\x09c\0~")
+parted("no-entry-before", "the name of an entry that is not there before a part", 1, b"\1\2\1", text=b"ab~\x11c\0~")
+parted("no-file-before", "the name of file 2, which is not there, before a part", 1, b"\1\2\1", text=b"ab~\x15c\0~")
+parted("no-part-before", "a part that its name does not have before a part", 1, b"\1\3\1", text=b"ab~\4\0\2c\0~")
+parted("not-short-before", "the 0 of a marker that is not in its shortest form before a part", 1, b"\1\3\1", text=b"ab~\x80\0c\0~")
+parted("names-shorter", "a part that ends at 2^14, a byte beyond names and a part of one", END - 1, b"\1\1" + varint(END - 1),
+       text=b"~\1" + b"~\5" * 14 + b"~\x08\1" + varint(1023) + b"\0~", called=b"n" * 1024)

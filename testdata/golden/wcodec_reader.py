@@ -26,18 +26,19 @@ from wcodec_views import layout
 HEADER, FOOTER, ALIGNED = 128, 32, 128
 HEAD, BASE, BANK, ENTRY, FILE, QUANTIZATION, SUMS, PARITY = 2, 4, 6, 8, 10, 13, 15, 17
 LONGEST_NAME = 1024
-MOST_ZEROS, MOST_WOVEN = 4096, 1 << 24
+MOST_ZEROS, MOST_WOVEN, MOST_WOVEN_IN_PARTS = 4096, 1 << 24, 1 << 14
 TENSOR, BLOB = range(2)
 STORED, INLINE, COPY = range(3)
 WHOLE, ZEROS, WOVEN = range(3)
+PART = 1  # the code of a part of what is woven
 RAW_VIEW = bytes(8)
-# How the name of an entry is written.
+# How a name is written.
 AS_IT_IS, QUOTED_NAME, ASCII_NAME, PART_OF_NAME = range(4)
 # What JSON has between quotes for a character, where that is something else.
 QUOTED = {code: f"\\u{code:04x}" for code in range(32)}
 QUOTED.update({ord(character): "\\" + letter for character, letter in zip('"\\\b\t\n\f\r', '"\\btnfr')})
-# Of a file: all of an entry, so many zeros, or so many bytes woven of an entry.
-Segment = namedtuple("Segment", "kind entry length")
+# Of a file: all of an entry, so many zeros, or so many bytes woven of an entry, from `start` on where they are a part.
+Segment = namedtuple("Segment", "kind entry length start", defaults=[None, None])
 
 
 class Entry:
@@ -80,7 +81,10 @@ class Entry:
 def read_segment(r):
     code = r.varint()
     if code % 2 == 0:
-        return Segment(WHOLE, code // 2, None)
+        return Segment(WHOLE, code // 2)
+    if code == PART:
+        entry, start = r.varint(), r.varint()
+        return Segment(WOVEN, entry, r.varint(), start)
     if code // 2 <= MOST_ZEROS:
         return Segment(ZEROS, None, code // 2)
     return Segment(WOVEN, code // 2 - MOST_ZEROS - 1, r.varint())
@@ -213,9 +217,10 @@ class File:
             need(name not in ("", ".", "..") and not set(name) & set("/\\:\0"), "a file name that is not bare")
             named = [s for s in segments if s.kind != ZEROS]
             need(all(s.entry < len(self.entries) for s in named), "a segment of an unknown entry")
-            woven = [s for s in named if s.kind == WOVEN]
-            need(all(1 <= self.entries[s.entry].length <= MOST_WOVEN for s in woven), "woven of no or too many bytes")
-            need(all(s.length <= MOST_WOVEN for s in woven), "too many bytes woven")
+            for s in [s for s in named if s.kind == WOVEN]:
+                most = MOST_WOVEN if s.start is None else MOST_WOVEN_IN_PARTS
+                need(1 <= self.entries[s.entry].length <= most, "woven of no or too many bytes")
+                need(span(s)[1] <= most, "too many bytes woven")
             parts = (self.entries[s.entry].length if s.kind == WHOLE else s.length for s in segments)
             need(sum(parts) == length, "segments that do not sum to the file")
 
@@ -234,27 +239,36 @@ class File:
             self.decoded[number] = Tensor(self, e).bytes()
         return self.decoded[number]
 
+    def name(self, number):
+        """Of an entry, or below 0 of a source file."""
+        if number < 0:
+            need(-1 - number < len(self.files), "the name of an unknown file")
+            return self.files[-1 - number][0]
+        need(number < len(self.entries), "the name of an unknown entry")
+        need(self.entries[number].kind == TENSOR, "the name of a blob")
+        return self.entries[number].name
+
     def woven(self, segment):
-        """The text that an entry holds, with names for its markers."""
+        """The text that an entry holds, with names for its markers; of a part what is behind it is not looked at."""
         text, out, following = self.bytes(segment.entry), bytearray(), 0
+        is_part, (first, until) = segment.start is not None, span(segment)
         need(len(text) >= 2, "a text without marker")
         zeros, marker = text[-2:]
         end = len(text) - 2 - zeros
         need(end >= 0, "more zeros than there are bytes")
         need(not any(text[end:-2]), "zeros that are not zero")
         r = Bytes(text, 0, end)
-        while r.left():
+        while r.left() and not (is_part and len(out) >= until):
             byte = r.take(1)
             told = r.varint() if byte[0] == marker else 0
             if told:
                 number, form = following + unzigzag((told - 1) // 4), (told - 1) % 4
-                need(0 <= number < len(self.entries), "the name of an unknown entry")
-                need(self.entries[number].kind == TENSOR, "the name of a blob")
-                byte, following = written(self.entries[number], form, r), number + 1
+                byte = written(self.name(number), form, r)
+                following = number + 1 if number >= 0 else following
             out += byte
-            need(len(out) <= segment.length, "more bytes woven than are said")
-        need(len(out) == segment.length, "fewer bytes woven than are said")
-        return bytes(out)
+            need(is_part or len(out) <= until, "more bytes woven than are said")
+        need(len(out) >= until, "fewer bytes woven than are said")
+        return bytes(out[first:until])
 
     def segment(self, s):
         if s.kind == ZEROS:
@@ -279,14 +293,20 @@ class File:
         need(self.model_hash() == self.head[1], "the tensors do not have the model hash")
 
 
-def written(entry, form, r):
-    """The name of an entry, or the part of it that the text tells."""
+def span(segment):
+    """The first of all that is woven that the segment is, and what is behind the last."""
+    first = segment.start or 0
+    return first, first + segment.length
+
+
+def written(name, form, r):
+    """A name, or the part of it that the text tells."""
     if form == PART_OF_NAME:
-        first, count = r.length(), r.length()
+        raw_name, first, count = name.encode(), r.length(), r.length()
         need(count >= 1, "a part of no bytes")
-        need(first + count <= len(entry.raw_name), "a part that its name does not have")
-        return entry.raw_name[first:first + count]
-    name = entry.name if form == AS_IT_IS else entry.name.translate(QUOTED)
+        need(first + count <= len(raw_name), "a part that its name does not have")
+        return raw_name[first:first + count]
+    name = name if form == AS_IT_IS else name.translate(QUOTED)
     return (name if form != ASCII_NAME else "".join(map(in_ascii, name))).encode()
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 import pco_writer
 from wcodec_encode import BitWriter, encode_planes, encode_rans, short_stream, string, varint, zigzagged
-from wcodec_reader import (BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, MOST_ZEROS, RAW_VIEW, STORED, SUMS, TENSOR,
-                           File, hashed)
+from wcodec_reader import (BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, MOST_ZEROS, PART, RAW_VIEW, STORED, SUMS,
+                           TENSOR, File, hashed)
 from wcodec_streams import Bytes, in_states, read_bank
 from wcodec_symbols import CLASSES, COMPACT, DIRECT, ESCAPES, ORDER, PAIRS, PREDICT, RECUT, STACKED, TRANSFORM, Coded
 from wcodec_tensors import PCO, PCO_TYPES, RAW, Tensor
@@ -95,6 +95,25 @@ def pco(group, offset_bits):
     return code
 
 
+def pco_runs(*groups):
+    """Groups of chunks, each so many times the same word: (count, bytes)."""
+    def group(part, chunks):
+        w, ty = pco_writer.Writer(), f"u{8 * part.width}"
+        pco_writer.write_header(w, 3, 4, uniform=ty, n_hint=sum(count for count, _ in chunks))
+        for count, word in chunks:
+            word = int.from_bytes(word, "little")
+            pco_writer.write_chunk(w, 4, ty, [word] * count, [[(1, word, 0)]])
+        w.put(0, 8, "end")
+        return w.bytes()
+
+    def code(_, context, part):
+        data = b"".join(word * count for chunks in groups for count, word in chunks)
+        part.data = np.frombuffer(data, f"<u{part.width}")
+        made = {chunks: group(part, chunks) for chunks in set(groups)}
+        return bytes([PCO]) + varint(sum(count for count, _ in groups[0])), [made[chunks] for chunks in groups]
+    return code
+
+
 def coded(codec=DIRECT, group_rows=1 << 20, recut=None, pairs=False, prediction=None, transform=False, log=12,
           tables=(), classes=None, scale=4.0, codes=True, ordered=False, stacked=False, escape=None, compact=False):
     """Symbols drawn from their tables; with BITPLANE and TRANSFORM, values of about `scale`."""
@@ -171,6 +190,8 @@ class Builder:
     def __init__(self, seed, base=None, base_name="base.safetensors"):
         self.random, self.base, self.base_name = random.Random(seed), base, base_name
         self.entries, self.files, self.tables = [], [], []
+        # What texts know of files, which come later: their names, in order.
+        self.file_names = []
         # Records that others do not know, by their place; PARITY and SUMS, which only a long index has.
         self.odd, self.proofs, self.index_is_long = {}, [], False
 
@@ -235,10 +256,14 @@ class Builder:
         entry.length = self.entries[of].length
         return self.put(entry)
 
+    def name(self, number):
+        """Of an entry, or of a file by what `of_file` gives."""
+        return self.entries[number].raw_name if number >= 0 else self.file_names[-1 - number].encode()
+
     def text(self, marker, *pieces, zeros=0):
         """A text of bytes and of names; and what is woven of it. The name of an entry is its number, as JSON has it
         in the fewest bytes ("quoted", number), in ASCII ("ascii", number), and bytes of it are ("part", number, first,
-        count)."""
+        count). That of a file has the number that `of_file` gives, and is one of `file_names`."""
         text, whole, following = b"", b"", 0
         for piece in pieces:
             if isinstance(piece, bytes):
@@ -248,7 +273,7 @@ class Builder:
             form, number, *part = (None, piece) if isinstance(piece, int) else piece
             form = (None, "quoted", "ascii", "part").index(form)
             text += bytes([marker]) + varint(4 * zigzagged(number - following) + 1 + form) + b"".join(map(varint, part))
-            name, following = self.entries[number].raw_name, number + 1
+            name, following = self.name(number), number + 1 if number >= 0 else following
             if form == 3:
                 whole += name[part[0]:sum(part)]
             else:
@@ -257,13 +282,13 @@ class Builder:
 
     def file(self, name, *segments):
         """Of entries, by number; a string of n zero bytes is ("zeros", n), these bytes woven of an entry are
-        ("woven", number, bytes)."""
-        sizes = [self.entries[s].length if isinstance(s, int) else s[1] if s[0] == "zeros" else len(s[2]) for s in segments]
+        ("woven", number, bytes), and those that are a part of what is woven ("part", number, first, bytes)."""
+        sizes = [self.entries[s].length if isinstance(s, int) else s[1] if s[0] == "zeros" else len(s[-1]) for s in segments]
         self.files.append((name, sum(sizes), segments))
 
     def content(self, number):
         """The bytes of a file."""
-        of = lambda s: self.bytes(s) if isinstance(s, int) else bytes(s[1]) if s[0] == "zeros" else s[2]  # noqa: E731
+        of = lambda s: self.bytes(s) if isinstance(s, int) else bytes(s[1]) if s[0] == "zeros" else s[-1]  # noqa: E731
         return b"".join(map(of, self.files[number][2]))
 
     # ---- drawing
@@ -377,6 +402,7 @@ class Builder:
         out = close(header + bytes(data), records)
         file = File(out, self.base)
         file.verify()
+        assert all(name == file[0] for name, file in zip(self.file_names, self.files))
         assert all(file.bytes(i) == self.bytes(i) for i in range(len(self.entries)))
         assert all(file.file(i) == self.content(i) for i in range(len(self.files)))
         return out
@@ -407,11 +433,24 @@ def quoted(name, in_ascii=False):
     return json.dumps(name.decode(), ensure_ascii=in_ascii)[1:-1].encode()
 
 
+def of_file(number):
+    """What a text says where it names a file."""
+    return -1 - number
+
+
+def part_of(segment, first, until):
+    """These bytes of a segment that is woven."""
+    _, number, data = segment
+    return "part", number, first, data[first:until]
+
+
 def segment_fields(s):
     if isinstance(s, int):
         return varint(2 * s)
     if s[0] == "zeros":
         return varint(2 * s[1] + 1)
+    if s[0] == "part":
+        return varint(PART) + varint(s[1]) + varint(s[2]) + varint(len(s[3]))
     return varint(2 * (MOST_ZEROS + 1 + s[1]) + 1) + varint(len(s[2]))
 
 

@@ -103,6 +103,8 @@ fn an_open_file_holds_twice_its_index() {
     check("long names where they are kept", &file(named(apart), Vec::new()));
     let empty = numbers().map(|name| [&[5], name.as_bytes(), &[0, 0]].concat());
     check("files without segments", &file(blobs[..1].to_vec(), empty.collect()));
-    let many = [&[1, b'f', 0][..], &varint(RECORDS as u64), &[1; RECORDS]].concat();
+    // Of a zero byte each.
+    let count = varint(RECORDS as u64);
+    let many = [&[1, b'f'], &count[..], &count, &[3; RECORDS]].concat();
     check("segments", &file(blobs[..1].to_vec(), vec![many]));
 }

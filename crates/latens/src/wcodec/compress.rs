@@ -1,21 +1,24 @@
 //! A checkpoint into a file.
 
+mod files;
 mod siblings;
 mod tensors;
 
 use crate::error::{Error, Result};
 use crate::wcodec::base::Base;
 use crate::wcodec::checkpoint::{
-    Checkpoint, Format, LONGEST_PADDING, Quantization, Segment, SourceFile, TensorInfo,
+    Checkpoint, LONGEST_PADDING, Quantization, Segment, SourceFile, TensorInfo,
 };
 use crate::wcodec::config::Config;
-use crate::wcodec::file_writer::{FileWriter, WORTH_A_BLOB};
+use crate::wcodec::file_writer::FileWriter;
 use crate::wcodec::layout::entry::MAX_DIMENSIONS;
-use crate::wcodec::layout::file::{MAX_ZEROS, SegmentRecord, may_name_a_file};
+use crate::wcodec::layout::file::{MAX_ZEROS, may_name_a_file};
 use crate::wcodec::layout::header::BaseQuantisation;
+use files::files;
 use std::io::{Seek, Write};
 use tensors::{batch_end, write_tensors};
 
+pub(super) use files::BLOB;
 pub(super) use tensors::Seen;
 
 const _: () = assert!(LONGEST_PADDING <= MAX_ZEROS);
@@ -27,15 +30,6 @@ pub struct BaseFile<'a> {
     pub base: &'a dyn Base,
     /// Its name.
     pub name: &'a str,
-}
-
-/// Bytes of a source file that one blob holds at most.
-pub(super) const BLOB: usize = 1 << 24;
-
-/// So many bytes, or those of whole words of eight bytes where there are many: words may be fewer. Not for
-/// headers of safetensors, in whose first blob readers look for metadata.
-fn whole_words(len: u64) -> u64 {
-    if len < WORTH_A_BLOB as u64 { len } else { len / 8 * 8 }
 }
 
 /// Writes a checkpoint to `out`, which need not seek: the header then leaves out what only the end
@@ -96,27 +90,7 @@ fn write<W: Write>(
         writer.quantization(told.to_record());
     }
     tensors(checkpoint, base, config, &mut Seen::default(), &mut writer)?;
-    let gguf = matches!(checkpoint.format, Format::Gguf);
-    for (number, file) in checkpoint.files.iter().enumerate() {
-        let mut segments = Vec::new();
-        for segment in &file.segments {
-            match *segment {
-                Segment::Tensor(tensor) => segments.push(SegmentRecord::Entry(tensor)),
-                Segment::Zeros { len } => segments.push(SegmentRecord::Zeros(len)),
-                Segment::Bytes { mut offset, mut len } => {
-                    while len > 0 {
-                        let now = len.min(BLOB as u64);
-                        let now = if gguf { whole_words(now) } else { now };
-                        let mut bytes = buffer(now)?;
-                        checkpoint.read_at(number, offset, &mut bytes)?;
-                        writer.beside_tensors(&bytes, gguf, &mut segments)?;
-                        (offset, len) = (offset + now, len - now);
-                    }
-                }
-            }
-        }
-        writer.file(&file.name, segments)?;
-    }
+    files(checkpoint, &mut writer)?;
     if checkpoint.stamps()? != stamps {
         return Err(Error::invalid(
             "the checkpoint has been written to while it was read; try again",
@@ -153,11 +127,6 @@ pub(super) fn check(checkpoint: &Checkpoint) -> Result<()> {
             format!("{n} dimensions, where .wcodec holds {MAX_DIMENSIONS} at most; reshape it");
         Err(Error::invalid(what).within(format!("tensor {:?}", t.name)))
     })
-}
-
-fn buffer(len: u64) -> Result<Vec<u8>> {
-    let len = usize::try_from(len).map_err(|_| Error::invalid("a tensor larger than memory"))?;
-    Ok(vec![0; len])
 }
 
 /// Bytes of quantised weights: of more than four bits, of four and fewer.

@@ -1,32 +1,29 @@
 //! Writing a file, entry by entry.
 
+mod beside;
+
 use crate::bits::checksum::crc32;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 use crate::wcodec::config::Config;
-use crate::wcodec::data::Data;
-use crate::wcodec::dtype::Dtype;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::batch::{self, Beside, Made};
-use crate::wcodec::encode::blob::views_of_blob;
-use crate::wcodec::encode::family::Family;
 use crate::wcodec::encode::tensor::{Input, Tensor};
 use crate::wcodec::hash::ModelHash;
 use crate::wcodec::layout::entry::{Entry, Storage};
-use crate::wcodec::layout::file::{SegmentRecord, SourceFileRecord, may_name_a_file};
+use crate::wcodec::layout::file::{SegmentRecord, SourceFileRecord, Woven, may_name_a_file};
 use crate::wcodec::layout::header::{
     ALIGN, BaseQuantisation, FOOTER_BYTES, Footer, HEADER_BYTES, Header, Known,
 };
 use crate::wcodec::layout::index::{BankRecord, Base, Index, Quantization};
 use crate::wcodec::layout::source::MAX_NAME;
 use crate::wcodec::output::{Groups, Output};
-use crate::wcodec::woven::Named;
 use std::collections::HashMap;
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes for which a blob of their own is worth while, which takes some 45 bytes.
-pub(crate) const WORTH_A_BLOB: usize = 1 << 12;
+pub(crate) use beside::WORTH_A_BLOB;
+
 /// Bytes that are hashed at a time.
 const HASHED: usize = 1 << 18;
 
@@ -41,6 +38,8 @@ pub(crate) struct FileWriter<W: Write> {
     base: Option<Base>,
     /// Names of tensors, and the numbers of their entries: these come before all others.
     names: HashMap<String, u32>,
+    /// Names of source files, and their numbers.
+    file_names: HashMap<String, u32>,
     hash: ModelHash,
     tensors: u32,
 }
@@ -62,6 +61,7 @@ impl<W: Write> FileWriter<W> {
             index: Index::default(),
             base: None,
             names: HashMap::new(),
+            file_names: HashMap::new(),
             hash: ModelHash::new(),
             tensors: 0,
         };
@@ -172,62 +172,12 @@ impl<W: Write> FileWriter<W> {
         Ok(stored)
     }
 
-    /// Writes bytes of a source file that belong to no tensor, without the names of tensors where these are long. What
-    /// gives them back goes to `segments`; all of it is one segment, unless it may be in `pieces`.
-    pub(crate) fn beside_tensors(
-        &mut self,
-        bytes: &[u8],
-        pieces: bool,
-        segments: &mut Vec<SegmentRecord>,
-    ) -> Result<()> {
-        let number_of = |name: &str| {
-            let number = usize::try_from(*self.names.get(name)?).ok()?;
-            self.index.entries.get(number).is_some_and(|e| e.name == name).then_some(number)
-        };
-        let Some(named) = Named::find(bytes, &number_of) else {
-            segments.push(SegmentRecord::Entry(self.blob(bytes)?));
-            return Ok(());
-        };
-        // Numbers before the names may leave no byte free that marks them.
-        let before = Some(named.before()).filter(|before| pieces && before.len() >= WORTH_A_BLOB);
-        let start = before.map_or(0, <[u8]>::len);
-        if let Some(before) = before {
-            segments.push(SegmentRecord::Entry(self.blob(before)?));
-        }
-        let (rest, text) = (&bytes[start..], named.text_from(start));
-        segments.push(match text.len() < rest.len() {
-            true => SegmentRecord::Woven(self.blob(&text)?, rest.len() as u64),
-            false => SegmentRecord::Entry(self.blob(rest)?),
-        });
-        Ok(())
-    }
-
-    /// Writes a blob; the number of its entry.
-    fn blob(&mut self, bytes: &[u8]) -> Result<usize> {
-        let shape = [bytes.len() as u64];
-        let (dtype, type_name) = (Dtype::U8, Dtype::U8.name());
-        let tensor = Tensor { dtype, type_name, shape: &shape, bytes: Data::Held(bytes) };
-        let (views, family) = (views_of_blob(), Family::default());
-        let input = Input { name: None, tensor, views, is_settled: false, family };
-        let tools = self.config.tools.take();
-        let stored = self.encode(&[input], &|| Ok(()));
-        self.config.tools = tools;
-        self.index.entries.extend(stored?.into_iter().map(|storage| Entry {
-            name: String::new(),
-            dtype: None,
-            shape: Vec::new(),
-            length: bytes.len(),
-            storage,
-        }));
-        Ok(self.index.entries.len() - 1)
-    }
-
     /// Names a source file and says what it is made of.
     pub(crate) fn file(&mut self, name: &str, segments: Vec<SegmentRecord>) -> Result<()> {
         may_name_a_file(name)?;
         let length = segments.iter().map(|segment| match *segment {
             SegmentRecord::Entry(k) => self.index.entries.get(k).map_or(0, |e| e.length as u64),
-            SegmentRecord::Zeros(n) | SegmentRecord::Woven(_, n) => n,
+            SegmentRecord::Zeros(n) | SegmentRecord::Woven(Woven { length: n, .. }) => n,
         });
         let length = length.sum();
         self.index.files.push(SourceFileRecord { name: name.to_owned(), length, segments });

@@ -99,15 +99,19 @@ fn one_of_the_files_has_an_order_and_one_has_pairs_of_two_rows() {
     assert_eq!(found, [1, 1]);
 }
 
-/// Damage to the text and to the names that a header is woven of.
+/// Damage to the texts and to the names that headers are woven of, and parts of them.
 #[test]
-fn one_of_the_files_has_a_header_without_names() {
-    let woven = |file: Vec<u8>| {
+fn two_of_the_files_have_headers_without_names() {
+    let mut found = [0, 0];
+    for file in files() {
         let reader = Reader::open(file, Limits::default()).unwrap();
-        let mut segments = reader.open.index.files().flat_map(|file| file.segments());
-        segments.any(|segment| matches!(segment, SegmentRecord::Woven(..)))
-    };
-    assert_eq!(files().into_iter().map(woven).filter(|&is| is).count(), 1);
+        let segments = || reader.open.index.files().flat_map(|file| file.segments());
+        for (found, of_part) in found.iter_mut().zip([false, true]) {
+            let is = |segment| matches!(segment, SegmentRecord::Woven(woven) if woven.part.is_some() == of_part);
+            *found += usize::from(segments().any(is));
+        }
+    }
+    assert_eq!(found, [1, 1]);
 }
 
 /// Everything that can be asked of a file. What comes out is not looked at.

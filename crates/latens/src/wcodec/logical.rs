@@ -113,7 +113,7 @@ impl<S: ReadAt> Reader<S> {
         let header = self.open.index.file(number)?.segments().next()?;
         let length = match header {
             SegmentRecord::Zeros(_) => None,
-            SegmentRecord::Woven(_, length) => Some(length),
+            SegmentRecord::Woven(woven) => Some(woven.length),
             SegmentRecord::Entry(entry) => {
                 let entry = self.open.index.entry(entry)?.record;
                 entry.dtype().is_none().then_some(entry.length as u64)
@@ -126,10 +126,10 @@ impl<S: ReadAt> Reader<S> {
     fn telling_header(&self, header: SegmentRecord, length: u64) -> Result<Vec<u8>> {
         match header {
             SegmentRecord::Entry(entry) => self.telling(entry),
-            SegmentRecord::Woven(entry, _) => {
+            SegmentRecord::Woven(woven) => {
                 self.open.limits.check_aside(length, "what tells how it is packed")?;
                 let mut out = Vec::new();
-                self.weave((entry, length), u64::MAX, &mut out)?;
+                self.weave(woven, u64::MAX, &mut out)?;
                 Ok(out)
             }
             SegmentRecord::Zeros(_) => Ok(Vec::new()),

@@ -1,7 +1,7 @@
 //! Made-up checkpoints for tests.
 
-use crate::error::Error;
-use crate::wcodec::checkpoint::{Checkpoint, Quantization};
+use crate::error::{Error, Result};
+use crate::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
 use crate::wcodec::view::BlockKind;
 
 /// Bytes without a pattern.
@@ -131,4 +131,21 @@ pub(super) fn checkpoint(file: Vec<u8>) -> Checkpoint {
     let name = if file.starts_with(b"GGUF") { "model.gguf" } else { "model.safetensors" };
     let name = name.to_owned();
     Checkpoint::read(name, Box::new(file), Quantization::default(), &none).unwrap()
+}
+
+/// Shards with these names, and their index.
+pub(super) fn sharded(index: &str, shards: &[(String, Vec<u8>)]) -> Checkpoint {
+    let shard = |name: &str| -> Result<Box<dyn ReadAt>> {
+        let found = shards.iter().find(|(of, _)| of == name);
+        Ok(Box::new(found.ok_or_else(|| Error::invalid("no shard"))?.1.clone()))
+    };
+    let name = "model.safetensors.index.json".to_owned();
+    let index = Box::new(index.as_bytes().to_vec());
+    Checkpoint::read(name, index, Quantization::default(), &shard).unwrap()
+}
+
+/// The index of shards that have one tensor each; names of these, and of the shards.
+pub(super) fn index_of_shards<'n>(all: impl Iterator<Item = (&'n str, &'n str)>) -> String {
+    let lines = all.map(|(tensor, shard)| format!("\n    \"{tensor}\": \"{shard}\""));
+    format!("{{\"weight_map\": {{{}\n}}}}", lines.collect::<Vec<_>>().join(","))
 }

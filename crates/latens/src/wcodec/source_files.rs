@@ -38,7 +38,7 @@ impl<S: ReadAt> Reader<S> {
             let start = at;
             let (length, is_blob) = match held {
                 SegmentRecord::Zeros(count) => (count, false),
-                SegmentRecord::Woven(_, length) => (length, true),
+                SegmentRecord::Woven(woven) => (woven.length, true),
                 SegmentRecord::Entry(entry) => {
                     let length = self.byte_length(entry).unwrap_or(0) as u64;
                     (length, self.entry(entry).is_none())
@@ -104,10 +104,10 @@ impl<S: ReadAt> Reader<S> {
                     head.append(&mut self.byte_range(entry, 0..length)?);
                 }
                 SegmentRecord::Entry(_) => break,
-                SegmentRecord::Woven(entry, length) => {
-                    let end = (head.len() as u64).saturating_add(length.min(left));
+                SegmentRecord::Woven(woven) => {
+                    let end = (head.len() as u64).saturating_add(woven.length.min(left));
                     self.open.limits.check_output(end)?;
-                    self.weave((entry, length), left, &mut head)?;
+                    self.weave(woven, left, &mut head)?;
                 }
             }
         }

@@ -9,7 +9,7 @@ use crate::wcodec::layout::table::Table;
 use crate::wcodec::order::Order;
 use crate::wcodec::stack::{Rows, Stack};
 use crate::wcodec::transform::{Block, Transform};
-use crate::wcodec::woven::{Piece, Pieces};
+use crate::wcodec::woven::{Called, Piece, Pieces};
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::path::Path;
@@ -150,12 +150,18 @@ fn transforms() {
 #[test]
 fn woven() {
     let lines = example("wcodec.md", "woven");
-    let names: Vec<&str> = of(&lines, "names").split(' ').collect();
+    let [names, files] = ["names", "files"].map(|what| Vec::from_iter(of(&lines, what).split(' ')));
     let (text, mut out) = (hex(of(&lines, "text")), Vec::new());
     for piece in Pieces::of(&text).unwrap() {
         match piece.unwrap() {
             Piece::Bytes(bytes) => out.extend_from_slice(bytes),
-            Piece::Name(number, form) => out.extend_from_slice(&form.of(names[number]).unwrap()),
+            Piece::Name(called, form) => {
+                let name = match called {
+                    Called::Entry(entry) => names[entry],
+                    Called::File(file) => files[file],
+                };
+                out.extend_from_slice(&form.of(name).unwrap());
+            }
         }
     }
     assert_eq!(out, hex(of(&lines, "gives")));

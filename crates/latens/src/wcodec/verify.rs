@@ -100,11 +100,11 @@ impl<S: ReadAt> Reader<S> {
         }
         for segment in self.woven() {
             // What is wrong with an entry has been told.
-            if let SegmentRecord::Woven(of, _) = segment
-                && !damaged.contains(&of)
+            if let SegmentRecord::Woven(woven) = segment
+                && !damaged.contains(&woven.of)
             {
                 let outcome = self.write_segments(std::iter::once(segment), &mut io::sink());
-                damaged.extend(outcome.is_err().then_some(of));
+                damaged.extend(outcome.is_err().then_some(woven.of));
                 note(None, outcome)?;
             }
         }
@@ -190,7 +190,7 @@ impl<S: ReadAt> Reader<S> {
         let segments = self.open.index.files().flat_map(|file| file.segments());
         let mut seen = HashSet::new();
         segments.filter(move |segment| match *segment {
-            SegmentRecord::Woven(of, length) => seen.insert((of, length)),
+            SegmentRecord::Woven(woven) => seen.insert(woven),
             _ => false,
         })
     }

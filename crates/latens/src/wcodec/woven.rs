@@ -1,20 +1,24 @@
-//! Headers of source files without the names of tensors, which the index has too.
+//! Headers of source files without the names of tensors and files, which the index has too.
 //!
 //! Such a text ends with zeros, the number of these in a byte, and its marker, a byte. Where that stands elsewhere, a
 //! varint is behind it: 0 for a byte that is the marker, else 1, how the name is written, and four times as much as, by
-//! zigzag, the number of the entry whose name it is differs from that behind the one that was named before.
+//! zigzag, the number of the name differs from that behind the entry that was named before. Entries have their own
+//! numbers, files count down from -1. Several headers may be parts of one text.
 
 mod form;
 mod named;
 
 use crate::bits::zigzag;
 use crate::error::{Error, ErrorKind, Result};
+use crate::watch::Watch;
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::layout::fields::{Fields, MAX_SIZE};
+use crate::wcodec::layout::file::Woven;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
 use std::borrow::Cow;
 use std::io::Write;
+use std::ops::Range;
 
 pub(crate) use form::Form;
 pub(crate) use named::Named;
@@ -22,16 +26,34 @@ pub(crate) use named::Named;
 /// What a text is made of.
 pub(crate) enum Piece<'a> {
     Bytes(&'a [u8]),
-    /// The name of an entry.
-    Name(usize, Form),
+    Name(Called, Form),
+}
+
+/// Whose name it is, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Called {
+    /// An entry, which is a tensor.
+    Entry(usize),
+    /// A source file.
+    File(usize),
+}
+
+impl Called {
+    /// Both as one number: those of files are below 0.
+    fn number(self) -> i64 {
+        match self {
+            Self::Entry(entry) => entry as i64,
+            Self::File(file) => !(file as i64),
+        }
+    }
 }
 
 /// The pieces of a text, in order.
 pub(crate) struct Pieces<'a> {
     marker: u8,
     left: &'a [u8],
-    /// The number behind that of the name before.
-    next: u64,
+    /// The number behind that of the entry before.
+    next: i64,
 }
 
 impl<'a> Pieces<'a> {
@@ -64,11 +86,16 @@ impl<'a> Pieces<'a> {
         let Some((apart, form)) = told else {
             return Ok(Piece::Bytes(std::slice::from_ref(byte)));
         };
-        let number = self.next.checked_add_signed(zigzag::decode(apart));
-        let far = || Error::corrupt(0, "the name of an entry that no file has");
-        let number = number.filter(|&number| number < MAX_SIZE as u64).ok_or_else(far)?;
+        let number = self.next.checked_add(zigzag::decode(apart));
+        let far = || Error::corrupt(0, "a name whose number no file has");
+        let number =
+            number.filter(|number| number.unsigned_abs() < MAX_SIZE as u64).ok_or_else(far)?;
+        let size = |number: i64| usize::try_from(number).map_err(|_| far());
+        if number < 0 {
+            return Ok(Piece::Name(Called::File(size(!number)?), form));
+        }
         self.next = number + 1;
-        Ok(Piece::Name(usize::try_from(number).map_err(|_| far())?, form))
+        Ok(Piece::Name(Called::Entry(size(number)?), form))
     }
 }
 
@@ -81,59 +108,76 @@ impl<'a> Iterator for Pieces<'a> {
 }
 
 impl<S: ReadAt> Reader<S> {
-    /// Writes what is woven of entry `of`, which is `length` bytes, or the first `most` of these. The text is in memory.
-    pub(crate) fn weave(
+    /// Writes what is woven, or the first `most` bytes of that. The text is in memory.
+    pub(crate) fn weave(&self, woven: Woven, most: u64, out: &mut dyn Write) -> Result<()> {
+        let text = self.watched(&Watch::NONE).aside(woven.of, "a header without its names")?;
+        let done = Pieces::of(&text).and_then(|pieces| self.weave_pieces(pieces, woven, most, out));
+        done.map_err(|e| match (OpenTensor::open(self, woven.of), e.kind()) {
+            (Ok(open), ErrorKind::Corrupt | ErrorKind::Truncated) => {
+                open.claim()(e).within(self.place(woven.of))
+            }
+            _ => e,
+        })?;
+        self.watch.done(woven.length)
+    }
+
+    fn weave_pieces(
         &self,
-        (of, length): (usize, u64),
+        pieces: Pieces<'_>,
+        woven: Woven,
         most: u64,
         out: &mut dyn Write,
     ) -> Result<()> {
-        let text = self.aside(of, "a header without its names")?;
-        let woven = Pieces::of(&text).and_then(|pieces| {
-            let mut woven = 0u64;
-            for piece in pieces {
-                if woven >= most {
-                    return Ok(());
-                }
-                let name;
-                let bytes = match piece? {
-                    Piece::Bytes(bytes) => bytes,
-                    Piece::Name(number, form) => {
-                        name = self.name(number, &form)?;
-                        &name
-                    }
-                };
-                let left = most.min(length) - woven;
-                woven += bytes.len() as u64;
-                if woven > length {
-                    let what = format!("more than {length} bytes are woven of it");
-                    return Err(Error::corrupt(0, what));
-                }
-                let now = usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()));
-                out.write_all(&bytes[..now])?;
+        let Range { start, end } = woven.bytes();
+        let wanted = start..end.min(start.saturating_add(most));
+        let mut at = 0u64;
+        for piece in pieces {
+            if at >= wanted.end && (wanted.end < end || woven.part.is_some()) {
+                return Ok(());
             }
-            if woven < length {
-                let what = format!("{woven} bytes are woven of it, not {length}");
+            let name;
+            let bytes = match piece? {
+                Piece::Bytes(bytes) => bytes,
+                Piece::Name(called, form) => {
+                    name = self.name(called, &form)?;
+                    &name
+                }
+            };
+            let place = |of: u64| {
+                usize::try_from(of.saturating_sub(at))
+                    .map_or(bytes.len(), |place| place.min(bytes.len()))
+            };
+            out.write_all(&bytes[place(wanted.start)..place(wanted.end)])?;
+            at += bytes.len() as u64;
+            if at > end && woven.part.is_none() {
+                let what = format!("more than {end} bytes are woven of it");
                 return Err(Error::corrupt(0, what));
             }
-            // Of the text its decoder has told.
-            self.watch.done(length.saturating_sub(text.len() as u64))
-        });
-        woven.map_err(|e| match (OpenTensor::open(self, of), e.kind()) {
-            (Ok(open), ErrorKind::Corrupt | ErrorKind::Truncated) => {
-                open.claim()(e).within(self.place(of))
-            }
-            _ => e,
-        })
+        }
+        if at < end {
+            let what = format!("{at} bytes are woven of it, not {end}");
+            return Err(Error::corrupt(0, what));
+        }
+        Ok(())
     }
 
-    /// The name of a tensor that a text names.
-    fn name(&self, number: usize, form: &Form) -> Result<Vec<u8>> {
-        let entry = self.open.index.entry(number).filter(|entry| entry.record.dtype().is_some());
-        let none = || Error::corrupt(0, format!("it names entry {number}, which is no tensor"));
-        let name = entry.ok_or_else(none)?.name;
-        let part =
-            || Error::corrupt(0, format!("a part that the name of entry {number} does not have"));
+    /// The name of a tensor or a file that a text names.
+    fn name(&self, called: Called, form: &Form) -> Result<Vec<u8>> {
+        let bad = |what: String| Error::corrupt(0, what);
+        let (name, of) = match called {
+            Called::Entry(number) => {
+                let entry = self.open.index.entry(number);
+                let entry = entry.filter(|entry| entry.record.dtype().is_some());
+                let none = || bad(format!("it names entry {number}, which is no tensor"));
+                (Cow::Owned(entry.ok_or_else(none)?.name), format!("entry {number}"))
+            }
+            Called::File(number) => {
+                let file = self.open.index.file(number);
+                let none = || bad(format!("it names file {number}, which is not there"));
+                (Cow::Borrowed(file.ok_or_else(none)?.name), format!("file {number}"))
+            }
+        };
+        let part = || bad(format!("a part that the name of {of} does not have"));
         form.of(&name).map(Cow::into_owned).ok_or_else(part)
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::decode::pool::{Filled, KEPT, Lent};
-use crate::wcodec::layout::file::SegmentRecord;
+use crate::wcodec::layout::file::{SegmentRecord, Woven};
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
 use crate::wcodec::side_by_side::{AT_ONCE, SMALL};
@@ -22,7 +22,7 @@ enum Job {
     /// Small ones, all of which a thread decodes.
     Few(Vec<usize>),
     Zeros(u64),
-    Woven(usize, u64),
+    Woven(Woven),
 }
 
 /// Jobs of a reader.
@@ -38,7 +38,7 @@ enum Begun<'a, S: ReadAt> {
     Whole(OpenTensor<'a, S>, usize),
     Few(&'a [usize]),
     Zeros(u64),
-    Woven(usize, u64),
+    Woven(Woven),
 }
 
 impl<S: ReadAt> Reader<S> {
@@ -64,7 +64,7 @@ impl<S: ReadAt> Reader<S> {
         for segment in segments {
             let job = match segment {
                 SegmentRecord::Zeros(count) => Job::Zeros(count),
-                SegmentRecord::Woven(entry, length) => Job::Woven(entry, length),
+                SegmentRecord::Woven(woven) => Job::Woven(woven),
                 SegmentRecord::Entry(entry) => {
                     let length = self.byte_length(entry)?;
                     match jobs.jobs.last_mut() {
@@ -121,9 +121,7 @@ impl<S: ReadAt> Jobs<'_, S> {
                 (Begun::Zeros(count), None) => {
                     std::io::copy(&mut std::io::repeat(0).take(*count), out)?;
                 }
-                (&Begun::Woven(entry, length), None) => {
-                    reader.weave((entry, length), u64::MAX, out)?;
-                }
+                (&Begun::Woven(woven), None) => reader.weave(woven, u64::MAX, out)?,
             }
             Ok(())
         })?;
@@ -168,7 +166,7 @@ impl<'a, S: ReadAt> Pieces for &'a Jobs<'a, S> {
             }
             Some(Job::Few(entries)) => (Begun::Few(entries), 1),
             Some(&Job::Zeros(count)) => (Begun::Zeros(count), 0),
-            Some(&Job::Woven(entry, length)) => (Begun::Woven(entry, length), 0),
+            Some(&Job::Woven(woven)) => (Begun::Woven(woven), 0),
             None => (Begun::Zeros(0), 0),
         })
     }

@@ -186,6 +186,7 @@ pub fn all(scale: u64) -> Vec<Sample> {
     all.extend(of_bitsandbytes(rows));
     all.push(asymmetric(rows));
     all.push(told_beside(rows));
+    all.push(small_shards());
     all.push(nothing_gained(rows));
     all.push(mlx(rows));
     all.extend(straddling(rows));
@@ -220,6 +221,19 @@ fn of_bitsandbytes(rows: u64) -> [Sample; 2] {
         ],
     );
     [nf4, int8]
+}
+
+/// Shards of a tensor each: what they hold beside them is together, without their names.
+fn small_shards() -> Sample {
+    let files =
+        ["1-of-4", "2-of-4", "3-of-4", "4-of-4"].map(|n| &*format!("model-{n}.safetensors").leak());
+    let names = ["layers.0.weight", "layers.1.weight", "layers.2.weight", "norm"];
+    let lines = names.iter().zip(files).map(|(tensor, file)| format!("\"{tensor}\": \"{file}\""));
+    let index = format!("{{\"weight_map\": {{{}}}}}", lines.collect::<Vec<_>>().join(", "));
+    let shard = |(i, tensor)| safetensors(&[(tensor, "U8", &[6], vec![i; 6])]);
+    let shards = files.into_iter().zip((0..).zip(names).map(shard));
+    let index = ("model.safetensors.index.json", index.into_bytes());
+    of_files("small-shards", std::iter::once(index).chain(shards).collect())
 }
 
 fn absmax(random: &mut Random, n: u64) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use crate::wcodec_common::{Random, back, open, safetensors};
 use latens::Limits;
-use latens::wcodec::checkpoint::{Checkpoint, Quantization};
+use latens::wcodec::checkpoint::{Checkpoint, Quantization, ReadAt};
 use latens::wcodec::{Config, Reader, compress_checkpoint};
 
 /// A group may claim so many times its stored bytes and no more, and equal numbers take few.
@@ -252,6 +252,57 @@ fn names_that_share_nothing_take_no_more_than_they_did() {
         let name = |_| (0..long).map(|_| *random.pick(&letters)).collect();
         let names: Vec<String> = (0..1000).map(name).collect();
         take_no_more(&names, length, &mut random);
+    }
+}
+
+/// Shards of a tensor each, by names as they usually are and by long ones, and the index that names both.
+#[test]
+fn many_small_shards_take_no_more_than_they_did() {
+    let mut random = Random(37);
+    for (count, length, long) in [(500, 0, false), (500, 1000, false), (200, 1, true)] {
+        let mut name = |i: usize| match long {
+            false => (format!("layers.{i}.w"), format!("model-{i:05}-of-00500.safetensors")),
+            true => ["ab-.é\"\n", "ab-.é"]
+                .map(|letters| {
+                    let letters: Vec<char> = letters.chars().collect();
+                    (0..150).map(|_| *random.pick(&letters)).collect()
+                })
+                .into(),
+        };
+        let names: Vec<(String, String)> = (0..count).map(&mut name).collect();
+        let quoted = |name: &str| serde_json::Value::from(name).to_string();
+        let lines =
+            names.iter().map(|(tensor, file)| format!("{}:{}", quoted(tensor), quoted(file)));
+        let index = format!("{{\"weight_map\":{{{}}}}}", lines.collect::<Vec<_>>().join(","));
+        let shape: &[u64] = &[length as u64];
+        let shards = names.iter().map(|(tensor, file)| {
+            let noise = (0..length).map(|_| random.next() as u8).collect();
+            (file.clone(), safetensors(&[(tensor, "U8", shape, noise)]))
+        });
+        let shards: Vec<(String, Vec<u8>)> = shards.collect();
+        let shard = |name: &str| -> latens::Result<Box<dyn ReadAt>> {
+            let found = shards.iter().find(|(of, _)| of == name).unwrap();
+            Ok(Box::new(found.1.clone()))
+        };
+        let (name, told) = ("model.safetensors.index.json".to_owned(), Quantization::default());
+        let index = index.into_bytes();
+        let checkpoint = Checkpoint::read(name, Box::new(index.clone()), told, &shard).unwrap();
+        let file = compress_checkpoint(&checkpoint, None, &Config::default(), Vec::new()).unwrap();
+        let flat = index.len() + shards.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+        assert!(
+            file.len() <= flat + flat / 1000 + 4096,
+            "{count} of {length}: {} of {flat}",
+            file.len()
+        );
+        let reader = Reader::open(file, Limits::default()).unwrap();
+        for (number, bytes) in
+            std::iter::once(&index).chain(shards.iter().map(|(_, b)| b)).enumerate()
+        {
+            let mut out = Vec::new();
+            reader.write_file(number, &mut out).unwrap();
+            assert!(out == *bytes, "file {number} of {count}");
+        }
+        reader.verify().unwrap();
     }
 }
 

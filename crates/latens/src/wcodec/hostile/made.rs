@@ -67,8 +67,8 @@ pub(super) fn files() -> Vec<Vec<u8>> {
     });
     let config = Config::default().group_symbols(700);
     let blocks = wcodec::compress_checkpoint(&made::checkpoint(blocks), None, &config, Vec::new());
-    let others = [blocks.unwrap(), ordered(&mut random), stacked(&mut random), woven(&mut random)];
-    files.chain(others).collect()
+    let others = [blocks.unwrap(), ordered(&mut random), stacked(&mut random)];
+    files.chain(others).chain([woven(&mut random), shards(&mut random)]).collect()
 }
 
 /// Columns of nibbles that differ by so much that pairs have an order of their own.
@@ -108,4 +108,20 @@ fn woven(random: &mut Random) -> Vec<u8> {
     let source = made::safetensors(&tensors.collect::<Vec<_>>(), |_, _, _| random.below(256));
     let config = Config::default();
     wcodec::compress_checkpoint(&made::checkpoint(source), None, &config, Vec::new()).unwrap()
+}
+
+/// Shards of a tensor each, whose headers are parts of one text, and whose index names them.
+fn shards(random: &mut Random) -> Vec<u8> {
+    let names: Vec<String> = (0..12).map(|i| format!("layers.{i}.weight")).collect();
+    let shard = |(i, name): (usize, &String)| {
+        let source =
+            made::safetensors(&[(&*name.clone().leak(), "U8", "[2000]", 2000)], |_, _, _| {
+                random.below(256)
+            });
+        (format!("model-{i:03}-of-012.safetensors"), source)
+    };
+    let shards: Vec<_> = names.iter().enumerate().map(shard).collect();
+    let both = names.iter().zip(&shards).map(|(tensor, (shard, _))| (&**tensor, &**shard));
+    let checkpoint = made::sharded(&made::index_of_shards(both), &shards);
+    wcodec::compress_checkpoint(&checkpoint, None, &Config::default(), Vec::new()).unwrap()
 }

@@ -4,19 +4,25 @@
 //! |---|---|
 //! | name | string |
 //! | length | varint |
-//! | segments | how many, varint; each a varint: 2k is entry k, 2n + 1 is n ≤ 4096 zero bytes, 2(4097 + k) + 1 and a count is so many bytes [woven](super::super::woven) of entry k |
+//! | segments | how many, varint; each a varint: 2k is entry k, 2n + 1 is n ≤ 4096 zero bytes, 2(4097 + k) + 1 and a count is so many bytes [woven](super::super::woven) of entry k; 1, k, a place and a count is a part of these |
 
 use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::wcodec::layout::entry::Lengths;
 use crate::wcodec::layout::fields::{Fields, write_string};
 use crate::wcodec::layout::source::MAX_NAME;
+use std::ops::Range;
 
 /// Zero bytes that a segment stands for, at most: else three bytes could ask for a disk full of them.
 pub(crate) const MAX_ZEROS: u64 = 4096;
 
 /// Bytes of an entry of which a segment is woven, and of that segment, at most.
 const MAX_WOVEN: u64 = 1 << 24;
+/// Bytes of an entry of which parts are woven, and of what is woven of it, at most: each part asks for all of that.
+pub(crate) const MAX_WOVEN_IN_PARTS: u64 = 1 << 14;
+
+/// The code of a part.
+const PART: u64 = 1;
 
 /// A source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,8 +39,26 @@ pub(crate) enum SegmentRecord {
     Entry(usize),
     /// So many zero bytes.
     Zeros(u64),
-    /// So many bytes, of an entry and the names of tensors.
-    Woven(usize, u64),
+    /// Bytes of an entry and names.
+    Woven(Woven),
+}
+
+/// What is woven of an entry and of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Woven {
+    pub(crate) of: usize,
+    /// The byte with which it begins, where it is a part of that.
+    pub(crate) part: Option<u64>,
+    /// How many bytes it is.
+    pub(crate) length: u64,
+}
+
+impl Woven {
+    /// The bytes it is of all that is woven.
+    pub(crate) fn bytes(&self) -> Range<u64> {
+        let start = self.part.unwrap_or(0);
+        start..start.saturating_add(self.length)
+    }
 }
 
 /// Whether `name` can be a file's in a folder that it cannot leave.
@@ -62,9 +86,15 @@ impl SourceFileRecord {
             match *segment {
                 SegmentRecord::Entry(k) => varint::write(2 * k as u64, &mut out),
                 SegmentRecord::Zeros(n) => varint::write(2 * n + 1, &mut out),
-                SegmentRecord::Woven(k, bytes) => {
-                    varint::write(2 * (MAX_ZEROS + 1 + k as u64) + 1, &mut out);
-                    varint::write(bytes, &mut out);
+                SegmentRecord::Woven(Woven { of, part, length }) => {
+                    let of = of as u64;
+                    match part {
+                        None => varint::write(2 * (MAX_ZEROS + 1 + of) + 1, &mut out),
+                        Some(start) => {
+                            [PART, of, start].into_iter().for_each(|n| varint::write(n, &mut out));
+                        }
+                    }
+                    varint::write(length, &mut out);
                 }
             }
         }
@@ -122,14 +152,17 @@ fn segment(fields: &mut Fields<'_>) -> Result<SegmentRecord> {
         usize::try_from(number)
             .map_err(|_| Error::corrupt(at, format!("there is no entry {number}")))
     };
-    Ok(match (code % 2, code / 2) {
-        (0, k) => SegmentRecord::Entry(entry(k)?),
-        (_, n @ ..=MAX_ZEROS) => SegmentRecord::Zeros(n),
-        (_, k) => {
-            let bytes = fields.varint("how many bytes are woven")?;
-            SegmentRecord::Woven(entry(k - MAX_ZEROS - 1)?, bytes)
+    let (of, part) = match (code % 2, code / 2) {
+        (0, k) => return Ok(SegmentRecord::Entry(entry(k)?)),
+        _ if code == PART => {
+            let of = entry(fields.varint("the entry of a part")?)?;
+            (of, Some(fields.varint("the place of a part")?))
         }
-    })
+        (_, n @ ..=MAX_ZEROS) => return Ok(SegmentRecord::Zeros(n)),
+        (_, k) => (entry(k - MAX_ZEROS - 1)?, None),
+    };
+    let length = fields.varint("how many bytes are woven")?;
+    Ok(SegmentRecord::Woven(Woven { of, part, length }))
 }
 
 /// Reads and checks `count` segments; their bytes.
@@ -144,13 +177,15 @@ fn sum(fields: &mut Fields<'_>, count: usize, entries: &Lengths) -> Result<u64> 
         let bytes = match segment(fields)? {
             SegmentRecord::Zeros(n) => n,
             SegmentRecord::Entry(k) => length(k)?,
-            SegmentRecord::Woven(k, bytes) => match length(k)? {
-                1..=MAX_WOVEN if bytes <= MAX_WOVEN => bytes,
-                of => {
-                    let what = format!("{bytes} bytes woven of the {of} of entry {k}");
+            SegmentRecord::Woven(woven) => {
+                let (of, end) = (length(woven.of)?, woven.bytes().end);
+                let most = woven.part.map_or(MAX_WOVEN, |_| MAX_WOVEN_IN_PARTS);
+                if of == 0 || of.max(end) > most {
+                    let what = format!("bytes up to {end} woven of the {of} of entry {}", woven.of);
                     return Err(Error::corrupt(at, what));
                 }
-            },
+                woven.length
+            }
         };
         let longer = sum.checked_add(bytes);
         sum = longer.ok_or_else(|| Error::corrupt(at, "a file without end"))?;

@@ -1,6 +1,6 @@
-//! Leaving names of tensors out of a header.
+//! Leaving names of tensors and files out of a header.
 
-use super::Form;
+use super::{Called, Form};
 use crate::bits::zigzag;
 use crate::wcodec::layout::source::MAX_NAME;
 use std::ops::Range;
@@ -19,43 +19,47 @@ const WORD: usize = 8;
 /// Bytes that a character of a name may take in JSON.
 const LONGEST_ESCAPE: usize = 6;
 
-/// A name of a tensor in bytes of a source file.
+/// A name in bytes of a source file.
 struct Name {
     place: Range<usize>,
-    /// The number of its entry.
-    number: usize,
+    called: Called,
     /// How it is written.
     form: Form,
 }
 
-/// Bytes of a source file, and the names of tensors in them.
+/// Bytes of a source file, and the names in them.
 pub(crate) struct Named<'a> {
     bytes: &'a [u8],
     names: Vec<Name>,
 }
 
 impl<'a> Named<'a> {
-    /// Finds names: within quotes as in JSON, or behind their length in eight bytes as in GGUF. `number_of` says which
-    /// entry has one. `None` where they are not worth it.
-    pub(crate) fn find(bytes: &'a [u8], number_of: &dyn Fn(&str) -> Option<usize>) -> Option<Self> {
+    /// Finds names: within quotes as in JSON, or behind their length in eight bytes as in GGUF. `who` says what has
+    /// one. `None` where they are not worth it.
+    pub(crate) fn worth(bytes: &'a [u8], who: WhoIs<'_>) -> Option<Self> {
+        let named = Self::find(bytes, who);
+        (named.bytes_apart() >= WORTH).then_some(named)
+    }
+
+    /// Finds names, be they worth it or not.
+    pub(crate) fn find(bytes: &'a [u8], who: WhoIs<'_>) -> Self {
         let (mut names, mut at) = (Vec::new(), 0);
         while at < bytes.len() {
             let (before, rest) = bytes.split_at(at);
-            let found = in_quotes(before, rest, number_of);
-            let found = found.or_else(|| behind_its_length(before, rest, number_of));
-            let Some(Found { text, number, form }) = found.filter(|f| f.text.len() >= SHORTEST)
+            let found = in_quotes(before, rest, who);
+            let found = found.or_else(|| behind_its_length(before, rest, who));
+            let Some(Found { text, called, form }) = found.filter(|f| f.text.len() >= SHORTEST)
             else {
                 at += 1;
                 continue;
             };
             match form {
-                Some(form) => names.push(Name { place: at..at + text.len(), number, form }),
-                None => names.extend(parts(text, number, at)),
+                Some(form) => names.push(Name { place: at..at + text.len(), called, form }),
+                None => names.extend(parts(text, called, at)),
             }
             at += text.len();
         }
-        let named = Self { bytes, names };
-        (named.bytes_apart() >= WORTH).then_some(named)
+        Self { bytes, names }
     }
 
     /// Bytes in which names differ from the one before.
@@ -89,11 +93,12 @@ impl<'a> Named<'a> {
                 }
             }
             if let Some(name) = name {
-                let number = name.number as u64;
-                let apart = zigzag::encode(number.wrapping_sub(next).cast_signed());
+                let number = name.called.number();
                 text.push(marker);
-                name.form.write(apart, 1, &mut text);
-                next = number + 1;
+                name.form.write(zigzag::encode(number - next), 1, &mut text);
+                if let Called::Entry(_) = name.called {
+                    next = number + 1;
+                }
             }
         });
         let end = (text.len() + 2).next_multiple_of(WORD) - 2;
@@ -114,19 +119,19 @@ impl<'a> Named<'a> {
     }
 }
 
-/// A name, and the number of its entry.
+/// A name, and whose it is.
 struct Found<'a> {
     text: &'a [u8],
-    number: usize,
+    called: Called,
     /// How it is written; in parts, where there is no word for it.
     form: Option<Form>,
 }
 
-/// Which entry has a name.
-type NumberOf<'n> = &'n dyn Fn(&str) -> Option<usize>;
+/// What has a name.
+type WhoIs<'n> = &'n dyn Fn(&str) -> Option<Called>;
 
 /// A name that `rest` begins with, as a string of JSON.
-fn in_quotes<'a>(before: &[u8], rest: &'a [u8], number_of: NumberOf<'_>) -> Option<Found<'a>> {
+fn in_quotes<'a>(before: &[u8], rest: &'a [u8], who: WhoIs<'_>) -> Option<Found<'a>> {
     let (quote, before) = before.split_last()?;
     if *quote != b'"' || before.last() == Some(&b'\\') {
         return None;
@@ -139,13 +144,13 @@ fn in_quotes<'a>(before: &[u8], rest: &'a [u8], number_of: NumberOf<'_>) -> Opti
     })?;
     let text = &rest[..end];
     if !text.contains(&b'\\') {
-        let number = number_of(std::str::from_utf8(text).ok()?)?;
-        return Some(Found { text, number, form: Some(Form::Plain) });
+        let called = who(std::str::from_utf8(text).ok()?)?;
+        return Some(Found { text, called, form: Some(Form::Plain) });
     }
     let name = unquoted(text)?;
-    let number = number_of(&name)?;
+    let called = who(&name)?;
     let form = Form::OF_JSON.into_iter().find(|form| form.of(&name).is_some_and(|of| *of == *text));
-    Some(Found { text, number, form })
+    Some(Found { text, called, form })
 }
 
 /// What is between quotes, read.
@@ -154,13 +159,13 @@ fn unquoted(text: &[u8]) -> Option<String> {
 }
 
 /// The parts of a name in JSON that stand there as they are, of some bytes each; `at` is where its text begins.
-fn parts(text: &[u8], number: usize, at: usize) -> Vec<Name> {
+fn parts(text: &[u8], called: Called, at: usize) -> Vec<Name> {
     let (mut parts, mut place, mut start) = (Vec::new(), 0, 0);
     while place < text.len() {
         let plain = text[place..].iter().take_while(|&&byte| byte != b'\\').count();
         if plain >= SHORTEST {
             let (place, form) = (at + place..at + place + plain, Form::Part(start..start + plain));
-            parts.push(Name { place, number, form });
+            parts.push(Name { place, called, form });
         }
         (place, start) = (place + plain, start + plain);
         // Escapes one behind the other, of which two may be one character.
@@ -176,14 +181,10 @@ fn parts(text: &[u8], number: usize, at: usize) -> Vec<Name> {
 }
 
 /// A name that `rest` begins with, behind its length in eight bytes, as in GGUF.
-fn behind_its_length<'a>(
-    before: &[u8],
-    rest: &'a [u8],
-    number_of: NumberOf<'_>,
-) -> Option<Found<'a>> {
+fn behind_its_length<'a>(before: &[u8], rest: &'a [u8], who: WhoIs<'_>) -> Option<Found<'a>> {
     let length = before.last_chunk().map(|&count| u64::from_le_bytes(count))?;
     let length = usize::try_from(length).ok().filter(|&length| length <= LONGEST_NAME)?;
     let text = rest.get(..length)?;
-    let number = number_of(std::str::from_utf8(text).ok()?)?;
-    Some(Found { text, number, form: Some(Form::Plain) })
+    let called = who(std::str::from_utf8(text).ok()?)?;
+    Some(Found { text, called, form: Some(Form::Plain) })
 }
