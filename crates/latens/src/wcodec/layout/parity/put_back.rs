@@ -51,9 +51,13 @@ fn by_parity(
     let (before, stated) = ending(sums.of)?;
     let mut changes = changes(&of(&index[..before.len()])?, stated);
     let length = changes.len();
+    // So few bytes are of two stretches at most.
+    if missing > length || places.end() - places.start() > 2 * STRETCH {
+        return None;
+    }
     for start in places {
         let hole = start..start + missing;
-        if missing > length || hole.end > before.len() {
+        if hole.end > before.len() {
             return None;
         }
         // Each byte that is missing is told by one of the parity, and all others are right.
@@ -100,6 +104,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Nor are places looked through where other stretches are damaged, too.
+    #[test]
+    fn much_other_damage_is_left() {
+        let mut index = index_of(70_000);
+        index.remove(30_000);
+        index[20] ^= 1;
+        index[60_000] ^= 1;
+        let back = put_back(&index, 1, None).unwrap();
+        assert!(!back.whole && back.place == (0..1), "{:?}", back.place);
     }
 
     /// More than the parity tells of: what is before stays, and what is behind is where it was.
