@@ -13,6 +13,7 @@ use crate::wcodec::layout::table::Table;
 use crate::wcodec::open_index::{OpenEntry, OpenIndex};
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::placed::Placed;
+use crate::wcodec::woven::InParts;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -39,6 +40,7 @@ pub(crate) struct Open<S> {
     header: Header,
     pub(crate) bank: OnceLock<Vec<Table>>,
     pub(crate) pool: Pool,
+    pub(crate) in_parts: InParts,
     /// What the metadata of the source files say, once somebody wants to know; none where they are damaged.
     pub(crate) quantization: OnceLock<Option<Quantization>>,
     pub(crate) index_offset: u64,
@@ -96,6 +98,7 @@ impl<S: ReadAt> Reader<S> {
             index,
             header,
             bank: OnceLock::new(),
+            in_parts: InParts::default(),
             pool: Pool::default(),
             quantization: OnceLock::new(),
             index_offset,

@@ -6,6 +6,7 @@
 //! numbers, files count down from -1. Several headers may be parts of one text.
 
 mod form;
+mod in_parts;
 mod named;
 
 use crate::bits::zigzag;
@@ -21,6 +22,7 @@ use std::io::Write;
 use std::ops::Range;
 
 pub(crate) use form::Form;
+pub(crate) use in_parts::InParts;
 pub(crate) use named::Named;
 
 /// What a text is made of.
@@ -110,6 +112,11 @@ impl<'a> Iterator for Pieces<'a> {
 impl<S: ReadAt> Reader<S> {
     /// Writes what is woven, or the first `most` bytes of that. The text is in memory.
     pub(crate) fn weave(&self, woven: Woven, most: u64, out: &mut dyn Write) -> Result<()> {
+        if let Some(bytes) = woven.part.and_then(|_| self.part(woven)) {
+            let most = usize::try_from(most).map_or(bytes.len(), |most| most.min(bytes.len()));
+            out.write_all(&bytes[..most])?;
+            return self.watch.done(woven.length);
+        }
         let text = self.watched(&Watch::NONE).aside(woven.of, "a header without its names")?;
         let done = Pieces::of(&text).and_then(|pieces| self.weave_pieces(pieces, woven, most, out));
         done.map_err(|e| match (OpenTensor::open(self, woven.of), e.kind()) {
