@@ -1,6 +1,8 @@
 //! What a reader keeps of the tensor that it opened last: slices of a tensor are read one after the
 //! other, and need the same descriptor, tables and scales.
 
+mod sources;
+
 use crate::wcodec::class::windows::Windows;
 use crate::wcodec::class::{Blocks, SourceBytes};
 use crate::wcodec::decode::tables::Slots;
@@ -10,6 +12,8 @@ use crate::wcodec::view::View;
 use latens_kernels::rearrange::Rearrangement;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+pub(crate) use sources::Sources;
 
 /// Stored bytes of a descriptor, and bytes of what explains a part, that are kept.
 const MOST: usize = if cfg!(test) { 1 << 12 } else { 1 << 22 };
@@ -125,18 +129,13 @@ pub(crate) struct Last {
     kept: Mutex<Option<Arc<Kept>>>,
     /// The tensor of the base that slices were predicted from.
     base: Mutex<Option<Arc<OfBase>>>,
-    /// Entries that were sources of the classes of others, with their bytes, until somebody wants these: most often
-    /// scales are read when their weights have been.
-    sources: Mutex<Vec<(usize, Vec<u8>)>>,
+    pub(crate) sources: Sources,
     /// Memory of tables that are no longer kept.
     spare: Mutex<Vec<Vec<u32>>>,
 }
 
 /// Tables whose memory is kept: those of a tensor, and those of one that is opened before the other is done.
 const TABLES: usize = 2;
-
-/// Entries whose bytes are kept at most.
-const SOURCES: usize = 4;
 
 impl Last {
     /// What is kept of entry `holder`.
@@ -180,26 +179,6 @@ impl Last {
     /// Memory for tables.
     pub(crate) fn spare(&self) -> Vec<u32> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    /// Keeps the bytes of entry `holder`, in place of those of others where these are too many.
-    pub(crate) fn keep_source(&self, holder: usize, bytes: Vec<u8>) {
-        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        sources.retain(|(of, _)| *of != holder);
-        sources.push((holder, bytes));
-        let all = |sources: &[(usize, Vec<u8>)]| sources.iter().map(|s| s.1.len()).sum::<usize>();
-        while sources.len() > SOURCES || all(&sources) > MOST {
-            sources.remove(0);
-        }
-    }
-
-    /// Whether the bytes of entry `holder` were kept, as many as `out` holds; there they are then, and kept no more.
-    pub(crate) fn take_source(&self, holder: usize, out: &mut [u8]) -> bool {
-        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = sources.iter().position(|(of, bytes)| *of == holder && bytes.len() == out.len());
-        let Some(at) = at else { return false };
-        out.copy_from_slice(&sources.remove(at).1);
-        true
     }
 }
 

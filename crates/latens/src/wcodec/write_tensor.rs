@@ -47,6 +47,10 @@ impl<S: ReadAt> OpenTensor<'_, S> {
 
     /// How a tensor is cut, if it can be.
     pub(crate) fn pieces(&self) -> Result<Option<Pieces>> {
+        if self.reader.threads == 1 && self.may_explain() {
+            // Those are kept when they are decoded as a whole.
+            return Ok(None);
+        }
         let Some(form) = self.form() else { return Ok(self.stretches()?.map(Pieces::Joined)) };
         self.with_part(0, |decoder, _| {
             Ok(decoder.cut(form).map(|groups| Pieces::OfGroups { groups, form }))

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::decode::part::{DecodedAs, TRUSTED};
 use crate::wcodec::decode::pool::Filled;
+use crate::wcodec::kept::Sources;
 use crate::wcodec::layout::part::PartRecord;
 use crate::wcodec::plane::Part;
 use crate::wcodec::view::{Layout, Values, View};
@@ -117,9 +118,27 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 self.entry.length
             )));
         }
-        if self.outermost && self.reader.last.take_source(self.descriptor.holder, out) {
+        let (sources, holder) = (&self.reader.last.sources, self.descriptor.holder);
+        let kept = if self.outermost { sources.take(holder, out.len()) } else { None };
+        if let Some(kept) = kept {
+            out.copy_from_slice(&kept);
             return Ok(());
         }
+        self.decode_bytes(out)?;
+        if self.outermost && self.may_explain() {
+            sources.decoded(holder, out);
+        }
+        Ok(())
+    }
+
+    /// Whether it may be what explains others, such as their scales.
+    pub(crate) fn may_explain(&self) -> bool {
+        self.entry.length <= Sources::MOST_DECODED
+            && matches!(self.descriptor.view, View::Words { .. })
+    }
+
+    /// The same of what was not decoded before.
+    fn decode_bytes(&self, out: &mut [u8]) -> Result<()> {
         if let Some(form) = self.form()
             && self.with_part(0, |decoder, fetch| decoder.decode_into(form, fetch, out))?
         {

@@ -73,10 +73,9 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                     return Err(self.wrong(what));
                 }
                 let open = Self::open_at(self.reader, *n, Asked::AsSource)?.threads(self.threads);
-                let mut bytes = Vec::new();
-                open.bytes(&mut bytes).map_err(|e| e.within(self.reader.place(*n)))?;
+                let bytes = self.source(&open).map_err(|e| e.within(self.reader.place(*n)))?;
                 let numbers = split(&open.entry, *view, &bytes, *part).map_err(self.claim())?;
-                self.reader.last.keep_source(open.descriptor.holder, bytes);
+                self.reader.last.sources.keep(open.descriptor.holder, bytes);
                 Ok(numbers)
             }
             PartOf::Other { entry: EntryRef::Base(name), view, part } => {
@@ -84,6 +83,21 @@ impl<S: ReadAt> OpenTensor<'_, S> {
                 part.map(Numbers::of).ok_or_else(|| self.wrong(NO_PART))
             }
         }
+    }
+
+    /// The bytes of an entry that is a source.
+    fn source(&self, open: &OpenTensor<'_, S>) -> Result<Vec<u8>> {
+        open.check_whole()?;
+        let (sources, holder) = (&self.reader.last.sources, open.descriptor.holder);
+        if let Some(kept) = sources.take(holder, open.entry.length) {
+            return Ok(kept);
+        }
+        if holder < self.descriptor.holder {
+            sources.missed();
+        }
+        let mut bytes = Vec::new();
+        open.checked_bytes(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// The symbols that part `number` is predicted from, decoded once; none where it has no reference.
