@@ -103,7 +103,9 @@ fn bytes_that_were_taken_out_of_a_long_index_come_back() {
     let sums = end - (end - index).div_ceil(4096) * 4 - 2;
     let parity = sums - 512 - 3;
     for gone in [1, 7, 100, 512] {
-        for at in (index..=parity - gone).step_by(211).chain([parity - gone]) {
+        // Of parity and sums, too, which follow from the rest.
+        let behind = (parity..end - gone).step_by(97).chain([end - gone]);
+        for at in (index..=parity - gone).step_by(211).chain([parity - gone]).chain(behind) {
             let found = salvage(&[&file[..at], &file[at + gone..]].concat()).unwrap();
             assert!(whole(&found.reader) == tensors, "{gone} at {at}: {:?}", found.damage);
             assert!(found.whole_index && found.proved && found.lost.is_none(), "{gone} at {at}");

@@ -19,8 +19,7 @@ use crate::wcodec::layout::entry::{Entry, Storage};
 use crate::wcodec::layout::fields::{Fields, write_string};
 use crate::wcodec::layout::file::SourceFileRecord;
 use crate::wcodec::layout::header::{ALIGN, PLAIN_ALIGN, align};
-use crate::wcodec::layout::parity::{self, PARITY};
-use crate::wcodec::layout::sums::{self, SUMS};
+use crate::wcodec::layout::parity;
 use std::ops::Range;
 
 /// Everything the index says, as it is written. [`records`](super::records) reads it.
@@ -102,12 +101,7 @@ impl Index {
         if let Some(told) = &self.quantization {
             record(QUANTIZATION, &told.bytes(), &mut out);
         }
-        if let Some(parity) = parity::of(&out) {
-            record(PARITY, &parity, &mut out);
-        }
-        if let Some(sums) = sums::of(&out) {
-            record(SUMS, &sums, &mut out);
-        }
+        parity::close(&mut out);
         out
     }
 }

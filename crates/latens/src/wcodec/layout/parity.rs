@@ -8,6 +8,7 @@
 pub(crate) mod put_back;
 
 use crate::bits::checksum::{crc32, flipped_bits};
+use crate::bits::varint;
 use crate::wcodec::layout::ending::ends_with;
 use crate::wcodec::layout::sums::{self, STRETCH, Sums};
 use std::ops::Range;
@@ -32,6 +33,28 @@ pub(crate) fn of(index: &[u8]) -> Option<Vec<u8>> {
         parity.iter_mut().zip(bytes).for_each(|(parity, byte)| *parity ^= byte);
     }
     Some(parity)
+}
+
+/// Ends an index with its parity and its sums, if it is long enough for them.
+pub(crate) fn close(index: &mut Vec<u8>) {
+    for (tag, of) in [(PARITY, of as fn(&[u8]) -> _), (sums::SUMS, sums::of)] {
+        let content: Option<Vec<u8>> = of(index);
+        if let Some(content) = content {
+            varint::write(tag, index);
+            varint::write(content.len() as u64, index);
+            index.extend(content);
+        }
+    }
+}
+
+/// Bytes of an index that has `rest` of them before both.
+fn closed_length(rest: usize) -> usize {
+    let with = |before: usize, tag: u64, content: usize| {
+        before + varint::len(tag) + varint::len(content as u64) + content
+    };
+    let Some(parity) = length_for(rest) else { return rest };
+    let rest = with(rest, PARITY, parity);
+    with(rest, sums::SUMS, sums::length_for(rest))
 }
 
 /// The index that `bytes` were, with where they are damaged: by up to sixteen bits together of each stretch, and in one
@@ -140,19 +163,13 @@ fn ending(index: &[u8]) -> Option<(&[u8], &[u8])> {
 #[allow(clippy::unwrap_used, reason = "tests")]
 pub(super) mod tests {
     use super::*;
-    use crate::bits::varint;
-    use crate::wcodec::layout::sums::SUMS;
 
     /// An index of so many bytes, with both records.
     pub(super) fn index_of(bytes: usize) -> Vec<u8> {
         let mut index: Vec<u8> =
             (0..bytes).map(|i: usize| ((i * i) >> 7).to_le_bytes()[0]).collect();
-        for (tag, of) in [(PARITY, of as fn(&[u8]) -> _), (SUMS, sums::of)] {
-            let content: Vec<u8> = of(&index).unwrap();
-            varint::write(tag, &mut index);
-            varint::write(content.len() as u64, &mut index);
-            index.extend(content);
-        }
+        close(&mut index);
+        assert_eq!(index.len(), closed_length(bytes));
         index
     }
 

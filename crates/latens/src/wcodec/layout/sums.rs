@@ -24,7 +24,12 @@ pub(crate) fn of(index: &[u8]) -> Option<Vec<u8>> {
 
 /// Whether the record behind so many bytes of an index is of this length.
 pub(crate) fn has_length_of(index: usize, length: usize) -> bool {
-    index > STRETCH && length == index.div_ceil(STRETCH) * SUM
+    index > STRETCH && length == length_for(index)
+}
+
+/// Bytes of the record's content behind so many of an index.
+pub(crate) fn length_for(index: usize) -> usize {
+    index.div_ceil(STRETCH) * SUM
 }
 
 /// The record at the end of an index, which may be damaged.

@@ -2,7 +2,7 @@
 //! what they were.
 
 use crate::bits::checksum::crc32;
-use crate::wcodec::layout::parity::{changes, ending, of};
+use crate::wcodec::layout::parity::{SHARE, changes, close, closed_length, ending, of};
 use crate::wcodec::layout::sums::{STRETCH, Sums};
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use std::ops::Range;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PutBack {
     pub(crate) index: Vec<u8>,
-    /// Where bytes were put in; where it is not `whole`, zeros, and other bytes of the same stretches may be gone.
+    /// Where bytes were put in; where it is not `whole`, zeros, and those that are gone were here or shortly before.
     pub(crate) place: Range<usize>,
     /// Whether they are those that were taken out.
     pub(crate) whole: bool,
@@ -18,6 +18,23 @@ pub(crate) struct PutBack {
 
 /// The index that `bytes` were before so many were taken out. `None` where it has no sums.
 pub(crate) fn put_back(bytes: &[u8], missing: usize, crc: Option<u32>) -> Option<PutBack> {
+    from_the_rest(bytes, missing, crc).or_else(|| within(bytes, missing, crc))
+}
+
+/// The index, where what lost bytes are its parity and sums: these follow from what comes before.
+fn from_the_rest(bytes: &[u8], missing: usize, crc: Option<u32>) -> Option<PutBack> {
+    let length = bytes.len().checked_add(missing)?;
+    // A longer one has longer records.
+    let most = STRETCH + length / SHARE;
+    let rest = (length.saturating_sub(most)..length).find(|&rest| closed_length(rest) == length)?;
+    let mut index = bytes.get(..rest)?.to_vec();
+    close(&mut index);
+    let place = rest..rest + missing;
+    (Some(crc32(&index)) == crc).then_some(PutBack { index, place, whole: true })
+}
+
+/// The same, where all else did.
+fn within(bytes: &[u8], missing: usize, crc: Option<u32>) -> Option<PutBack> {
     let with_zeros = |at: usize| [&bytes[..at], &vec![0; missing], &bytes[at..]].concat();
     let moved = with_zeros(0);
     let sums = Sums::ending(&moved)?;
@@ -35,9 +52,10 @@ pub(crate) fn put_back(bytes: &[u8], missing: usize, crc: Option<u32>) -> Option
     };
     let whole = by_parity(&mut index, (first..=last, missing), sums, &is_it);
     if whole.is_none() {
-        index = with_zeros(first);
+        // What comes before them is where it should be.
+        index = with_zeros(last);
     }
-    let start = whole.unwrap_or(first);
+    let start = whole.unwrap_or(last);
     Some(PutBack { index, place: start..start + missing, whole: whole.is_some() })
 }
 
@@ -114,7 +132,7 @@ mod tests {
         index[20] ^= 1;
         index[60_000] ^= 1;
         let back = put_back(&index, 1, None).unwrap();
-        assert!(!back.whole && back.place == (0..1), "{:?}", back.place);
+        assert!(!back.whole && back.place == (STRETCH * 15 - 1..STRETCH * 15), "{:?}", back.place);
     }
 
     /// More than the parity tells of: what is before stays, and what is behind is where it was.
@@ -127,19 +145,23 @@ mod tests {
             let left = [&index[..at], &index[at + missing..]].concat();
             let back = put_back(&left, missing, Some(crc32(&index))).unwrap();
             assert!(!back.whole && back.index.len() == index.len());
-            assert_eq!(back.place.start, at / STRETCH * STRETCH);
-            assert!(back.index[..back.place.start] == index[..back.place.start]);
             let behind = (at + missing).next_multiple_of(STRETCH);
-            assert!(back.index[behind..] == index[behind..]);
+            assert_eq!(back.place, behind - missing..behind);
+            assert!(back.index[..at] == index[..at] && back.index[behind..] == index[behind..]);
         }
     }
 
     #[test]
-    fn what_has_no_sums_is_left() {
+    fn parity_and_sums_are_made_again_and_what_has_none_is_left() {
         let index = index_of(5000);
+        let gone = |at: usize, missing: usize| [&index[..at], &index[at + missing..]].concat();
+        // Of parity and sums themselves, which follow from the rest if the checksum is known.
+        for (at, missing) in [(5000, 1), (5003, 200), (5257, 9), (5003 + 256, 10), (5000, 269)] {
+            let back = put_back(&gone(at, missing), missing, Some(crc32(&index))).unwrap();
+            assert!(back.whole && back.index == index, "{missing} at {at}");
+        }
         for cut in [1, 5, 8] {
-            // Of the sums themselves.
-            assert_eq!(put_back(&index[..index.len() - cut], cut, Some(crc32(&index))), None);
+            assert_eq!(put_back(&index[..index.len() - cut], cut, None), None);
         }
         assert_eq!(put_back(&[], 7, None), None);
         assert_eq!(put_back(&index[..3000], 2000, None), None);
