@@ -35,7 +35,7 @@ pub fn run(args: &args::Decompress, input: &Input) -> Result<()> {
     }
     target::can_come_out(args.files.to)?;
     let outputs = target::outputs(input, args.files.output.as_deref(), &files)?;
-    target::same_format(&files, &outputs, args.files.to)?;
+    target::same_format(&files, &outputs, args)?;
     let to_stdout = outputs.contains(&Output::Stdout);
     settle::one_on_stdout(&[("--json", args.common.json), ("-o -", to_stdout)])?;
     let quiet = args.common.quiet || args.common.json;

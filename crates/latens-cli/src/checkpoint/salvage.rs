@@ -154,7 +154,7 @@ fn plan(
     let folder = given.filter(|path| target::is_folder(path));
     if alone || folder.is_some() && !found.files.is_empty() {
         let outputs = target::outputs(input, given, &files)?;
-        target::same_format(&files, &outputs, args.files.to)?;
+        target::same_format(&files, &outputs, args)?;
         let each = outputs.into_iter().enumerate();
         let of_file = |(file, output)| of_file(reader, found, file, output);
         let mut plan = each.filter_map(of_file).collect();

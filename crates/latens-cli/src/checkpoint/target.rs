@@ -159,13 +159,14 @@ pub fn can_come_out(to: Option<Format>) -> Result<()> {
 ///
 /// # Errors
 /// Wrong usage.
-pub fn same_format(files: &[Stored], outputs: &[Output], to: Option<Format>) -> Result<()> {
+pub fn same_format(files: &[Stored], outputs: &[Output], args: &args::Decompress) -> Result<()> {
+    let is_named = args.files.output.as_deref().is_some_and(|path| !is_folder(path));
     for (Stored { format: held, .. }, output) in files.iter().zip(outputs) {
         let path = match output {
-            Output::File(path) => Some(path),
-            Output::Stdout => None,
+            Output::File(path) if is_named => Some(path),
+            Output::File(_) | Output::Stdout => None,
         };
-        let wanted = [path.and_then(|path| Format::of_path(path)), to];
+        let wanted = [path.and_then(|path| Format::of_path(path)), args.files.to];
         let other = wanted.into_iter().flatten().find(|format| held.is_some_and(|h| h != *format));
         if let (Some(held), Some(other)) = (held, other) {
             return Err(Failure::usage(format!("what comes out is {held}, not {other}"))

@@ -143,6 +143,32 @@ fn shards_and_their_index_come_back_in_a_folder() {
     assert!(!f.path("new").exists());
 }
 
+/// Files in a folder have the names that they had, whatever these end with; what is named otherwise is said.
+#[test]
+fn shards_may_have_any_extension() {
+    let f = Folder::new();
+    let source = safetensors(&[("a", "I8", &[256, 256], weights(65_536, 3))]);
+    for name in ["m.bin", "m.npy", "m.gguf", "m.wcodec", "m.parquet", "m"] {
+        f.write(name, &source);
+        f.write(
+            "m.safetensors.index.json",
+            json!({"weight_map": {"a": name}}).to_string().as_bytes(),
+        );
+        f.run(&["compress", "m.safetensors.index.json", "-f", "-o", "packed.wcodec"]).ok();
+        for more in [&[][..], &["--salvage"], &["--to", "safetensors"]] {
+            let folder = ["decompress", "packed.wcodec", "-f", "-o", "out/"];
+            f.run(&[&folder, more].concat()).ok();
+            assert_eq!(f.read(&format!("out/{name}")), source);
+        }
+        f.run(&["decompress", "packed.wcodec", "-f", "-o", "out/", "--to", "gguf"])
+            .ends_with(2, &["gguf"]);
+    }
+    f.run(&["compress", "m.bin", "--from", "safetensors", "-o", "one.wcodec"]).ok();
+    f.run(&["decompress", "one.wcodec", "-o", "of/"]).ok();
+    assert_eq!(f.read("of/m.bin"), source);
+    f.run(&["decompress", "one.wcodec", "-o", "x.gguf"]).ends_with(2, &["safetensors, not gguf"]);
+}
+
 #[test]
 fn damage_is_named_and_leaves_nothing() {
     let f = Folder::new();
