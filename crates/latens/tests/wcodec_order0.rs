@@ -174,3 +174,52 @@ fn symbols_of_few_bits_have_escapes() {
         assert!(found.parts.iter().any(|part| part.escapes), "type {kind}");
     }
 }
+
+/// Few common symbols and rare ones of all kinds, in matrices of any shape: in pairs; and where words of several weights come
+/// again and again, which by a sample, or as far as counts tell, take less than they do.
+#[test]
+fn rare_symbols_beside_few_others_are_near_order_0() {
+    let mut random = Random(59);
+    let near = |what: &str, tensors: &[(&str, &str, &[u64], Vec<u8>)], levels: &[u32]| {
+        let source = safetensors(tensors);
+        for &level in levels {
+            let config = Config::default().level(level);
+            let file = compress_checkpoint(&open(source.clone()), None, &config, Vec::new());
+            let found = Reader::open(file.unwrap(), Limits::default()).unwrap().inspect(0).unwrap();
+            let above = found.bits_per_weight() - found.order0_entropy;
+            println!("{what}, level {level}: {above:.4} bits above order 0");
+            assert!(above <= MOST, "{what}, level {level}: {above}");
+        }
+    };
+    for (rows, cols, width) in [(10_008, 104, 0.3), (10_008, 104, 0.5), (4096, 256, 0.5)] {
+        let mut nibble = || {
+            if random.below(20_000) == 0 {
+                return random.below(16) as u8;
+            }
+            let far = -((1 + random.below(1 << 20)) as f64 / f64::from(1 << 20)).ln() * width;
+            let far = if random.below(2) == 0 { far } else { -far };
+            (far.round().clamp(-8.0, 7.0) + 8.0) as u8
+        };
+        let packed = (0..rows * cols / 2).map(|_| nibble() | nibble() << 4).collect();
+        let (shape, of_scales) = ([rows as u64, cols as u64 / 8], [rows as u64, 1]);
+        let tensors = [
+            ("l.weight_packed", "I32", &shape[..], packed),
+            ("l.weight_scale", "F16", &of_scales, [0, 0x3c].repeat(rows)),
+        ];
+        near(&format!("INT4 {rows} by {cols}"), &tensors, &[1, 8]);
+    }
+    for (rows, cols, values, rare) in [
+        (1, 1_000_000, 2, 10_000),
+        (7, 150_000, 2, 100_000),
+        (4096, 256, 2, 1000),
+        (1000, 1000, 1, 333),
+    ] {
+        let mut weight = || match random.below(rare) {
+            0 => random.below(256) as u8,
+            _ => random.below(values) as u8,
+        };
+        let weights = (0..rows * cols).map(|_| weight()).collect();
+        let tensors = [("w", "I8", &[rows as u64, cols as u64][..], weights)];
+        near(&format!("{values} values, {rows} by {cols}"), &tensors, &[4, 8, 9]);
+    }
+}

@@ -32,6 +32,11 @@ const TRY_WHOLE: usize = 1 << 18;
 const LEAST_SAMPLE: usize = 1 << 16;
 /// Places of a tensor that a sample is from.
 const RUNS: usize = 4;
+/// What a sample may take beyond what the whole does of as many bytes, in bytes for each: rare symbols have slots there
+/// that are said apart in the whole, and states weigh more.
+const LOSS_OF_SAMPLE: f64 = 0.02;
+/// Bytes of words up to which the whole decides where a sample is in doubt: larger ones would take too long.
+const MOST_DOUBTED: usize = 1 << 21;
 /// Rows of a sample, if they are not too long.
 const ROWS: usize = 32;
 
@@ -114,6 +119,11 @@ impl PlannedTensor<'_> {
         HEAD + self.parts.iter().map(|part| part.bytes().end).sum::<usize>()
     }
 
+    /// What it takes at least.
+    fn least_bytes(&self) -> usize {
+        HEAD + self.parts.iter().map(|part| part.bytes().start).sum::<usize>()
+    }
+
     /// What others must take less than to be better.
     fn limit(&self, tensor: Tensor<'_>) -> usize {
         if !self.is_plain() {
@@ -140,18 +150,22 @@ impl<'a> Input<'a> {
         let as_words = config.tools.is_none() && !self.is_settled;
         let mut words = if as_words { repeats::as_words(tensor)? } else { None };
         if tensor.bytes.len() > TRY_WHOLE {
-            let mut chosen = match views[..] {
-                [only] => only,
+            let (mut chosen, mut is_sure) = match views[..] {
+                [only] => (only, true),
                 _ => choose(tensor, &views, config)?,
             };
             // A sample does not know of what repeats farther apart than it is long.
-            if config.level <= 8 && tensor.bytes.len() > MOST_KEPT {
-                let both = words.take().map(|words| [chosen, words]);
-                chosen = both.map_or(Ok(chosen), |both| choose(tensor, &both, config))?;
+            if config.level <= 8
+                && tensor.bytes.len() > MOST_KEPT
+                && let Some(words) = words.take()
+            {
+                (chosen, is_sure) = choose(tensor, &[chosen, words], config)?;
             }
             // Nor does it know of the family, and too little of columns that follow from others: what its first
             // view, the likeliest, gains by that is seen on the whole.
-            views.truncate(usize::from(!family.is_empty() || config.level > 10));
+            let in_doubt = !is_sure && is_told_by_all(tensor, views.first())?;
+            let whole = !family.is_empty() || config.level > 10 || in_doubt;
+            views.truncate(usize::from(whole));
             views.extend((views.first() != Some(&chosen)).then_some(chosen));
         }
         if self.name.is_none() && config.tools.is_none() {
@@ -203,7 +217,20 @@ impl<'a> Input<'a> {
             let forced = self.is_settled || config.tools.is_some() && self.tensor.bytes.len() > 0;
             let raw = best.as_ref().is_none_or(|b: &PlannedTensor<'_>| b.view == View::Raw);
             // Elements as they are gain nothing by a view, and bytes tell less.
-            let less = planned.is_coded() && planned.takes_less(bytes, bank)?;
+            let mut less = planned.is_coded() && planned.takes_less(bytes, bank)?;
+            if less
+                && let Some(best) = &mut best
+                && planned.most_bytes() > best.least_bytes()
+            {
+                // What is known of one as far as counts tell may be more than it takes.
+                let tables = bank.take_from(before);
+                bank.give_back(std::mem::take(&mut kept));
+                best.know(bank)?;
+                kept = bank.take_from(before);
+                bank.give_back(tables);
+                bytes = best.most_bytes();
+                less = planned.takes_less(bytes, bank)?;
+            }
             let better = less || (forced && raw);
             let tables = bank.take_from(before);
             if better {
@@ -217,9 +244,10 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The view that is smallest for some runs of rows.
-fn choose(tensor: Tensor<'_>, views: &[View], config: &Config) -> Result<View> {
-    let mut best = (usize::MAX, View::Raw);
+/// The view that is smallest for some runs of rows; and whether that is by more than the first one is larger in a sample
+/// than in the whole.
+fn choose(tensor: Tensor<'_>, views: &[View], config: &Config) -> Result<(View, bool)> {
+    let (mut best, mut most_of_first) = ((usize::MAX, View::Raw), 0.0);
     let mut buffer = Vec::new();
     for &view in views {
         let all = tensor.bytes.len();
@@ -240,11 +268,31 @@ fn choose(tensor: Tensor<'_>, views: &[View], config: &Config) -> Result<View> {
         let added = bank.bytes_from(0);
         // Tables weigh less in the whole tensor than in the sample.
         let share = added * sample.len() / all.max(1);
-        if planned.most_bytes() + share < best.0 {
-            best = (planned.most_bytes() + share, view);
+        let bytes = planned.most_bytes() + share;
+        if bytes < best.0 {
+            best = (bytes, view);
+        }
+        if Some(&view) == views.first() {
+            most_of_first = bytes as f64 - LOSS_OF_SAMPLE * sample.len() as f64;
         }
     }
-    Ok(best.1)
+    Ok((best.1, most_of_first > best.0 as f64))
+}
+
+/// Whether the whole of a tensor may decide otherwise than a sample that is in doubt about its first view: symbols, and
+/// words that have an order, of which runs of rows show little. Of many words it would take too long.
+fn is_told_by_all(tensor: Tensor<'_>, first: Option<&View>) -> Result<bool> {
+    let width = match first {
+        Some(View::Words { width, .. }) => *width,
+        _ => 1,
+    };
+    if width != 2 || tensor.bytes.len() > MOST_DOUBTED {
+        return Ok(width == 1);
+    }
+    let a_row = tensor.shape.last().and_then(|&cols| usize::try_from(cols).ok());
+    let mut buffer = Vec::new();
+    let bytes = tensor.bytes.get(0..tensor.bytes.len(), &mut buffer)?;
+    Ok(words::have_order(bytes, a_row.unwrap_or(usize::MAX)))
 }
 
 /// Some runs of `unit` bytes each, about [`TRY_WHOLE`] in all: rows of embeddings differ much. More where

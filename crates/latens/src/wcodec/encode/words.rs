@@ -9,6 +9,8 @@ use crate::wcodec::layout::symbols::MOST_EXPANSION;
 use halves::{FEW, QUICK, of_halves};
 use std::borrow::Cow;
 
+pub(crate) use halves::have_order;
+
 /// Words and bytes that a group of Pco holds, at most. Equal words take some 30 bytes in all, which
 /// may stand for no more than [`MOST_EXPANSION`] times as many.
 const GROUP_WORDS: usize = 1 << 18;

@@ -97,7 +97,11 @@ impl Modelling {
             };
         }
         let slack = config.pairs_slack * if stacked_rows.is_some() { OF_STACKED } else { 1.0 };
-        let most = (single * (1.0 + slack)).min(above_order_0(&explained.whole, n).max(single));
+        let above = above_order_0(&explained.whole, n);
+        let most = match single.is_finite() {
+            true => (single * (1.0 + slack)).min(above.max(single)),
+            false => above,
+        };
         let (escape, before) = (rarest(&explained.whole), bank.len());
         let mut made = |table_bits, escape, best: Option<(&Plan, f64)>| {
             let kept = bank.take_from(before);

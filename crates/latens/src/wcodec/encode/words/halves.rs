@@ -19,20 +19,33 @@ pub(super) const QUICK: u32 = 7;
 
 /// How words of 16 bits, in rows of `a_row`, are encoded where not all is tried.
 pub(super) fn of_halves(group: &[u8], a_row: usize, mut config: pco::Config) -> pco::Config {
-    let words = group.as_chunks::<2>().0;
-    let looked_at = FEW.max(a_row.saturating_mul(ROWS)).min(words.len());
-    let sample = &words[(words.len() - looked_at) / 2..][..looked_at];
+    let (words, sample) = looked_at(group, a_row);
     if is_plain(sample) {
         config = config.mode(ModeSpec::Classic);
     }
     let few = words.len() <= FEW;
-    let alike = if few { UNORDERED } else { UNORDERED_OF_MANY };
-    let unordered = |by| is_unordered(sample, by, alike);
-    if unordered(1) && (a_row >= looked_at || unordered(a_row)) {
+    if !in_order(sample, a_row, if few { UNORDERED } else { UNORDERED_OF_MANY }) {
         config = config.delta(DeltaSpec::None);
     }
     let level = if few { config.level.min(QUICK) } else { config.level };
     config.level(level)
+}
+
+/// Whether neighbours in rows of `a_row`, or in columns, are nearer to each other than words of 16 bits that lie far apart.
+pub(crate) fn have_order(words: &[u8], a_row: usize) -> bool {
+    in_order(looked_at(words, a_row).1, a_row, UNORDERED_OF_MANY)
+}
+
+/// All words of 16 bits, and those of them that are looked at.
+fn looked_at(group: &[u8], a_row: usize) -> (&[[u8; 2]], &[[u8; 2]]) {
+    let words = group.as_chunks::<2>().0;
+    let count = FEW.max(a_row.saturating_mul(ROWS)).min(words.len());
+    (words, &words[(words.len() - count) / 2..][..count])
+}
+
+fn in_order(sample: &[[u8; 2]], a_row: usize, alike: [f64; 2]) -> bool {
+    let unordered = |by| is_unordered(sample, by, alike);
+    !(unordered(1) && (a_row >= sample.len() || unordered(a_row)))
 }
 
 /// Whether words are as near to those half of all away as to the ones that are `by` words away, as `alike` has it.
