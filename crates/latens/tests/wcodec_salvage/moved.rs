@@ -109,7 +109,7 @@ fn bytes_that_were_taken_out_of_a_long_index_come_back() {
             let found = salvage(&[&file[..at], &file[at + gone..]].concat()).unwrap();
             assert!(whole(&found.reader) == tensors, "{gone} at {at}: {:?}", found.damage);
             assert!(found.whole_index && found.proved && found.lost.is_none(), "{gone} at {at}");
-            let told = found.damage.iter().any(|d| d.what.contains("which its parity puts back"));
+            let told = found.damage.iter().any(|d| d.what.contains("which is whole again"));
             assert!(told && found.damage.len() == 1, "{:?}", found.damage);
         }
     }

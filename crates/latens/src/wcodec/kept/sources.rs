@@ -38,7 +38,7 @@ impl Sources {
         Some(kept.remove(at).1)
     }
 
-    /// Takes in that source `holder` of a later entry was not kept.
+    /// Takes in that a source was wanted which stands before what it explains, and was not kept.
     pub(crate) fn missed(&self) {
         self.come_first.store(true, Relaxed);
     }

@@ -79,7 +79,7 @@ pub(super) fn put_back<S>(
     // All else that is read comes before the index.
     source.moved = None;
     let what = format!(
-        "{missing} {} taken out of the index here, which its parity puts back in memory",
+        "{missing} {} taken out of the index here or shortly before, which is whole again in memory",
         were(moved.by.unsigned_abs())
     );
     Some(Damage { at: place.start + at.start as u64, what })
