@@ -15,7 +15,9 @@ use crate::wcodec::layout::file::{SegmentRecord, SourceFileRecord, Woven, may_na
 use crate::wcodec::layout::header::{
     ALIGN, BaseQuantisation, FOOTER_BYTES, Footer, HEADER_BYTES, Header, Known,
 };
-use crate::wcodec::layout::index::{BankRecord, Base, Index, Quantization};
+use crate::wcodec::layout::index::{
+    BankRecord, Base, Index, Quantization, tables_length, tables_of,
+};
 use crate::wcodec::layout::source::MAX_NAME;
 use crate::wcodec::output::{Groups, Output};
 use std::collections::HashMap;
@@ -24,6 +26,9 @@ use std::sync::{Mutex, PoisonError};
 
 pub(crate) use beside::WORTH_A_BLOB;
 
+/// The index helps to mend the tables where that takes no more than so many bytes, or one in so many of the file.
+const FEW: u64 = 256;
+const SHARE_OF_TABLES: u64 = 1024;
 /// Bytes that are hashed at a time.
 const HASHED: usize = 1 << 18;
 
@@ -193,6 +198,9 @@ impl<W: Write> FileWriter<W> {
             BankRecord { tables: self.bank.len(), bytes: bank.len(), crc: crc32(&bank) };
         self.out.pad(ALIGN)?;
         let index_offset = self.out.at;
+        if tables_length(bank.len()) as u64 <= FEW.max(index_offset / SHARE_OF_TABLES) {
+            self.index.tables = tables_of(&bank);
+        }
         self.index.model_hash = self.hash.clone().finish();
         if known {
             let model_hash = self.index.model_hash;

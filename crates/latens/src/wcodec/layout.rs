@@ -25,3 +25,4 @@ pub(crate) mod source;
 pub(crate) mod sums;
 pub(crate) mod symbols;
 pub(crate) mod table;
+pub(crate) mod xor;

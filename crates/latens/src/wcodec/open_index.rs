@@ -8,7 +8,7 @@ mod reading;
 use crate::wcodec::layout::entry::EntryRecord;
 use crate::wcodec::layout::fields::Fields;
 use crate::wcodec::layout::file::FileRecord;
-use crate::wcodec::layout::index::{BankRecord, Base, FILE, Quantization};
+use crate::wcodec::layout::index::{BankRecord, Base, FILE, Quantization, TABLES};
 use crate::wcodec::layout::records::raw;
 use crate::wcodec::names::Names;
 use entries::Entries;
@@ -20,7 +20,7 @@ const EVERY: usize = 16;
 /// Everything the index says.
 #[derive(Debug, Default)]
 pub(crate) struct OpenIndex {
-    /// All records but ancillary ones that may stand anywhere, which could part entries by any distance.
+    /// All records but ancillary ones, other than tables, that may stand anywhere, which could part entries by any distance.
     bytes: Vec<u8>,
     /// Where in these others were left out, and how many bytes up to there.
     left_out: Vec<(usize, usize)>,
@@ -113,6 +113,11 @@ impl OpenIndex {
     /// Whether it goes on behind its last entry, so that there are no more of these.
     pub(crate) fn tells_of_files(&self) -> bool {
         self.files > 0 || self.quantization.is_some()
+    }
+
+    /// What it says of the tables for their salvage; nothing where it does not.
+    pub(crate) fn tables(&self) -> Option<&[u8]> {
+        raw(&self.bytes).find(|&(_, tag, _)| tag == TABLES).map(|(_, _, content)| content)
     }
 
     /// All entries, in order.

@@ -278,13 +278,17 @@ impl<S: ReadAt> Reader<S> {
         if let Some(bank) = self.open.bank.get() {
             return Ok(bank);
         }
-        let record = self.open.index.bank;
-        let start = self.open.index.bank_at;
-        self.open.limits.check_alloc(record.bytes as u64, "the tables")?;
-        let bytes = read(&self.open.source, start, record.bytes as u64)?;
-        let tables = read_bank(&bytes, record.tables, record.crc)
+        let (record, start) = (self.open.index.bank, self.open.index.bank_at);
+        let tables = read_bank(&self.bank_bytes()?, record.tables, record.crc)
             .map_err(|e| e.offset_by(start).within("the tables"))?;
         Ok(self.open.bank.get_or_init(|| tables))
+    }
+
+    /// The bytes of the tables, as they are in the file.
+    pub(crate) fn bank_bytes(&self) -> Result<Vec<u8>> {
+        let (bytes, start) = (self.open.index.bank.bytes as u64, self.open.index.bank_at);
+        self.open.limits.check_alloc(bytes, "the tables")?;
+        read(&self.open.source, start, bytes)
     }
 
     /// The bytes of entry `number` as they were in the source.

@@ -10,13 +10,15 @@
 //! | as many bytes of a long index, at one place, as a sixteenth of it has, at most 4096 | its parity and its sums say which (`layout/parity.rs`) |
 //! | so many bytes of a long index, taken out at one place | the length that the footer states, its sums and its parity (`layout/parity/put_back.rs`) |
 //! | more of the index | its entries up to the first one that is not sound, whose data have checksums; what is before the damage by its sums (`layout/sums.rs`) |
+//! | more of what ends an index: tables, parity, sums | follows from the rest |
+//! | as many bytes of the tables, at one place, as they are, at most 4096, changed or taken out | the index says what they were (`salvage/tables.rs`) |
 //! | bytes put in or taken out at one place | the length that the footer states, and all checksums |
 
 use crate::bits::checksum::{crc32, flipped_bit};
 use crate::error::{ErrorKind, Result};
 use crate::limits::Limits;
 use crate::wcodec::checkpoint::ReadAt;
-use crate::wcodec::ends::{Ends, read, read_bank, read_ends, read_head};
+use crate::wcodec::ends::{Ends, read, read_ends, read_head};
 use crate::wcodec::layout::header::{HEADER_BYTES, Header};
 use crate::wcodec::placed::{Moved, Placed};
 use crate::wcodec::reader::Reader;
@@ -25,6 +27,7 @@ use std::sync::OnceLock;
 mod front;
 mod moved;
 mod place;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod whole;
@@ -108,7 +111,11 @@ impl<S: ReadAt> Reader<S> {
         place.find_end(&mut bytes);
         place.is_cut = source.moved.is_some_and(|moved| moved.from > place.start);
         damage.extend(moved::put_back(&mut source, &mut place, &mut bytes));
-        let Some(Whole { index, damage: mended, by }) = whole_index(&bytes, &place)? else {
+        let mut whole = whole_index(&bytes, &place)?;
+        if whole.as_ref().is_none_or(|whole| whole.by != By::Checksums) {
+            whole = tables::made_again(&source, limits, &bytes, &place).or(whole);
+        }
+        let Some(Whole { index, damage: mended, by }) = whole else {
             return Self::salvage_front(source, limits, (&head, place), bytes, damage);
         };
         let mut found = damage.clone();
@@ -166,17 +173,6 @@ impl<S: ReadAt> Reader<S> {
         open.source.moved = Some(moved);
         damage.push(moved::damage(moved, false));
         Ok(Self::on(open))
-    }
-
-    /// Reads the tables, which all tensors share, if a bit of them was flipped.
-    fn mend_tables(&self) -> Option<Damage> {
-        let (record, at) = (self.open.index.bank, self.open.index.bank_at);
-        self.open.limits.check_alloc(record.bytes as u64, "the tables").ok()?;
-        let mut bytes = read(&self.open.source, at, record.bytes as u64).ok()?;
-        let bit = flipped_bit(bytes.len(), crc32(&bytes) ^ record.crc)?;
-        *bytes.get_mut(bit / 8)? ^= 1 << (bit % 8);
-        self.open.bank.set(read_bank(&bytes, record.tables, record.crc).ok()?).ok()?;
-        Some(Damage { at: at + (bit / 8) as u64, what: mended("tables") })
     }
 }
 

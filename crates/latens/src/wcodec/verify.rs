@@ -1,5 +1,6 @@
 //! Everything of a file decoded and compared with what it states.
 
+use crate::bits::checksum::crc32;
 use crate::error::{Error, ErrorKind, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::ends::read;
@@ -7,6 +8,7 @@ use crate::wcodec::hash::ModelHash;
 use crate::wcodec::layout::entry::Storage;
 use crate::wcodec::layout::file::SegmentRecord;
 use crate::wcodec::layout::header::{HEADER_BYTES, check_zero};
+use crate::wcodec::layout::index::tables_of;
 use crate::wcodec::open_index::{Doubt, OpenEntry};
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
@@ -135,13 +137,22 @@ impl<S: ReadAt> Reader<S> {
         Ok(())
     }
 
-    /// What the index has against its own damage is of it, or is lacking.
+    /// What the index has against its own damage and that of the tables is of them, or is lacking.
     fn can_be_mended(&self) -> Result<()> {
-        if self.open.index.can_be_mended || self.open.index.doubt != Doubt::Nothing {
-            return Ok(());
-        }
-        let what = "the index's sums or parity are those of another: it could not be salvaged";
+        let index = &self.open.index;
+        let what = match index.can_be_mended || index.doubt != Doubt::Nothing {
+            true if self.tables_can_be_mended() => return Ok(()),
+            true => "what the index says of the tables is of others: they could not be salvaged",
+            false => "the index's sums or parity are those of another: it could not be salvaged",
+        };
         Err(Error::corrupt(self.open.index_offset, what))
+    }
+
+    /// What the index says of the tables is of them; of damaged ones nothing tells.
+    fn tables_can_be_mended(&self) -> bool {
+        let (stated, bytes) = (self.open.index.tables(), self.bank_bytes());
+        let right = bytes.ok().filter(|bytes| crc32(bytes) == self.open.index.bank.crc);
+        stated.zip(right).is_none_or(|(stated, right)| tables_of(&right) == stated)
     }
 
     fn has_another_hash(&self) -> Error {

@@ -116,6 +116,8 @@ pub struct Parts {
     pub files: Vec<Vec<u8>>,
     /// What files beside the checkpoint tell.
     pub beside: Option<Vec<u8>>,
+    /// Whether the index says what the tables' bytes are together.
+    pub tables: bool,
 }
 
 /// A file without entries.
@@ -132,6 +134,7 @@ pub fn nothing() -> Parts {
         entries: Vec::new(),
         files: Vec::new(),
         beside: None,
+        tables: false,
     }
 }
 
@@ -148,6 +151,7 @@ impl Parts {
             entries: Vec::new(),
             files: Vec::new(),
             beside: None,
+            tables: false,
         };
         let (mut end, mut bank) = (128usize, 0);
         while !index.is_empty() {
@@ -196,8 +200,9 @@ impl Parts {
                     parts.entries.push((front, stored));
                 }
                 13 => parts.beside = Some(record.to_vec()),
-                15 => {}
-                _ => parts.files.push(record.to_vec()),
+                10 => parts.files.push(record.to_vec()),
+                19 => parts.tables = true,
+                _ => {}
             }
         }
         let start = end.next_multiple_of(128);
@@ -252,6 +257,13 @@ impl Parts {
         }
         self.files.iter().for_each(|content| record(10, content, &mut index));
         self.beside.iter().for_each(|told| record(13, told, &mut index));
+        if self.tables && !self.bank.1.is_empty() {
+            let mut content = vec![0; self.bank.1.len().min(4096)];
+            for bytes in self.bank.1.chunks(4096) {
+                content.iter_mut().zip(bytes).for_each(|(xor, byte)| *xor ^= byte);
+            }
+            record(19, &content, &mut index);
+        }
         pad(&mut file);
         file.extend_from_slice(&self.bank.1);
         pad(&mut file);

@@ -144,9 +144,9 @@ fn a_base_proves_what_was_mended() {
     let (held, name) = (against(), "base");
     let held = Some(BaseFile { base: &*held, name });
     let file = compress_checkpoint(&checkpoint, held, &config, Vec::new()).unwrap();
-    let end = file.len() - 32;
+    let of_file = records(&file).into_iter().rfind(|record| file[record.start] == 10).unwrap();
     let mut bad = file;
-    bad[end - 2] ^= 8;
+    bad[of_file.end - 2] ^= 8;
     let found = salvage(&bad).unwrap();
     assert!(found.whole_index && !found.proved);
     let reader = found.reader.with_base(against()).unwrap();

@@ -135,7 +135,7 @@ fn entries_that_are_cut_off_are_lost() {
 }
 
 /// The file with another index, whose checksum is right.
-fn with_index(file: &[u8], index: &[u8]) -> Vec<u8> {
+pub(super) fn with_index(file: &[u8], index: &[u8]) -> Vec<u8> {
     let start = index_of(file);
     let mut out = [&file[..start], index].concat();
     let length = (out.len() + 32) as u64;

@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use crate::wcodec::layout::entry::{Entry, Storage};
 use crate::wcodec::layout::file::{FileRecord, SourceFileRecord};
 use crate::wcodec::layout::header::{FOOTER_BYTES, Footer, align};
-use crate::wcodec::layout::index::Index;
+use crate::wcodec::layout::index::{Index, tables_of};
 use crate::wcodec::open_index::OpenEntry;
 use crate::wcodec::reader::Reader;
 
@@ -68,6 +68,7 @@ impl Apart {
             entries: read.entries().map(|entry| owned(&entry)).collect(),
             files: read.files().map(|file| written(&file)).collect(),
             quantization: read.quantization.clone(),
+            tables: read.tables().map_or_else(Vec::new, <[u8]>::to_vec),
         };
         Self { header: file[..128].to_vec(), entries, bank, index }
     }
@@ -98,6 +99,9 @@ impl Apart {
         file.extend_from_slice(&self.bank);
         self.index.bank.bytes = self.bank.len();
         self.index.bank.crc = crc32(&self.bank);
+        if !self.index.tables.is_empty() {
+            self.index.tables = tables_of(&self.bank);
+        }
         pad(&mut file);
         let index_offset = file.len() as u64;
         let mut index = self.index.bytes();

@@ -8,6 +8,7 @@
 //! | 8 | ENTRY |
 //! | 10 | FILE |
 //! | 13 | QUANTIZATION: method and format, bits and group size, as files beside the checkpoint tell |
+//! | 19 | TABLES: the [XOR](super::xor) of the bank, or all of it once more where it is short |
 //! | 17 | [PARITY](super::parity) |
 //! | 15 | [SUMS](super::sums), the last one |
 //!
@@ -20,6 +21,7 @@ use crate::wcodec::layout::fields::{Fields, write_string};
 use crate::wcodec::layout::file::SourceFileRecord;
 use crate::wcodec::layout::header::{ALIGN, PLAIN_ALIGN, align};
 use crate::wcodec::layout::parity;
+use crate::wcodec::layout::xor;
 use std::ops::Range;
 
 /// Everything the index says, as it is written. [`records`](super::records) reads it.
@@ -32,6 +34,8 @@ pub(crate) struct Index {
     pub(crate) entries: Vec<Entry>,
     pub(crate) files: Vec<SourceFileRecord>,
     pub(crate) quantization: Option<Quantization>,
+    /// What [`tables_of`] says of the bank, or nothing.
+    pub(crate) tables: Vec<u8>,
 }
 
 /// The checkpoint that this one was coded against.
@@ -56,10 +60,25 @@ pub(crate) const ENTRY: u64 = 8;
 pub(crate) const FILE: u64 = 10;
 /// Tag of a QUANTIZATION.
 pub(crate) const QUANTIZATION: u64 = 13;
+/// Tag of a TABLES.
+pub(crate) const TABLES: u64 = 19;
+/// Most bytes of a TABLES.
+const MOST_OF_TABLES: usize = 4096;
 /// Longest text in a QUANTIZATION.
 pub(crate) const LONGEST_TEXT: u64 = 255;
 
-fn record(tag: u64, content: &[u8], out: &mut Vec<u8>) {
+/// Bytes of a TABLES of so many bytes of the bank.
+pub(crate) fn tables_length(bank: usize) -> usize {
+    bank.min(MOST_OF_TABLES)
+}
+
+/// The content of a TABLES.
+pub(crate) fn tables_of(bank: &[u8]) -> Vec<u8> {
+    xor::of(bank, tables_length(bank.len()))
+}
+
+/// Appends a record.
+pub(crate) fn record(tag: u64, content: &[u8], out: &mut Vec<u8>) {
     varint::write(tag, out);
     varint::write(content.len() as u64, out);
     out.extend_from_slice(content);
@@ -100,6 +119,9 @@ impl Index {
         }
         if let Some(told) = &self.quantization {
             record(QUANTIZATION, &told.bytes(), &mut out);
+        }
+        if !self.tables.is_empty() {
+            record(TABLES, &self.tables, &mut out);
         }
         parity::close(&mut out);
         out

@@ -11,6 +11,7 @@ use crate::bits::checksum::{crc32, flipped_bits};
 use crate::bits::varint;
 use crate::wcodec::layout::ending::ends_with;
 use crate::wcodec::layout::sums::{self, STRETCH, Sums};
+use crate::wcodec::layout::xor;
 use std::ops::Range;
 
 /// Its tag.
@@ -28,11 +29,7 @@ pub(crate) fn length_for(index: usize) -> Option<usize> {
 
 /// What the record says of an index that has one.
 pub(crate) fn of(index: &[u8]) -> Option<Vec<u8>> {
-    let mut parity = vec![0; length_for(index.len())?];
-    for bytes in index.chunks(parity.len()) {
-        parity.iter_mut().zip(bytes).for_each(|(parity, byte)| *parity ^= byte);
-    }
-    Some(parity)
+    Some(xor::of(index, length_for(index.len())?))
 }
 
 /// Ends an index with its parity and its sums, if it is long enough for them.
@@ -72,17 +69,12 @@ pub(crate) fn mended(bytes: &[u8], crc: Option<u32>) -> Option<(Vec<u8>, Vec<Ran
     Some((index, places))
 }
 
-/// What an index of this parity differs by from the stated one, at each place modulo their length.
-fn changes(right: &[u8], stated: &[u8]) -> Vec<u8> {
-    right.iter().zip(stated).map(|(a, b)| a ^ b).collect()
-}
-
 /// `bytes` with those bits put right that are together in a stretch, by its sum, and differ from the parity, or that are one
 /// alone; and where they are. What else is damaged stays.
 fn but_for_bits(bytes: &[u8]) -> Option<(Vec<u8>, Vec<Range<usize>>)> {
     let (sums, mut places) = (Sums::ending(bytes)?, Vec::new());
     let (before, stated) = ending(sums.of)?;
-    let (changes, mut index) = (changes(&of(before)?, stated), bytes.to_vec());
+    let (changes, mut index) = (xor::changes(before, stated), bytes.to_vec());
     for (start, length, difference) in sums.differences().take(MOST_LOOKED_THROUGH) {
         let found = flipped_bits(length, difference).map(|(bit, bits)| {
             let bytes = (u32::from(bits) << (bit % 8)).to_le_bytes();
@@ -106,11 +98,10 @@ fn but_for_bits(bytes: &[u8]) -> Option<(Vec<u8>, Vec<Range<usize>>)> {
 fn but_for_one_place(bytes: &[u8], crc: Option<u32>) -> Option<(Vec<u8>, Range<usize>)> {
     let sums = Sums::ending(bytes)?;
     let (before, stated) = ending(sums.of)?;
-    let right = of(before)?;
     let has_crc = |index: &[u8]| crc.is_none_or(|crc| crc32(index) == crc);
     let is_it = |index: &[u8]| Sums::ending(index).is_some_and(Sums::prove) && has_crc(index);
     let mut index = bytes.to_vec();
-    let changes = changes(&right, stated);
+    let changes = xor::changes(before, stated);
     if changes.iter().all(|&change| change == 0) {
         // What is damaged are the sums, of which nothing but the checksum tells.
         let place = bytes.len() - sums.content_len()..bytes.len();
@@ -118,8 +109,8 @@ fn but_for_one_place(bytes: &[u8], crc: Option<u32>) -> Option<(Vec<u8>, Range<u
         return (crc.is_some() && has_crc(&index)).then_some((index, place));
     }
     // Or the parity.
-    let place = sums.of.len() - right.len()..sums.of.len();
-    index[place.clone()].copy_from_slice(&right);
+    let place = sums.of.len() - stated.len()..sums.of.len();
+    index[place.clone()].iter_mut().zip(&changes).for_each(|(byte, change)| *byte ^= change);
     if is_it(&index) {
         return Some((index, place));
     }
@@ -127,21 +118,11 @@ fn but_for_one_place(bytes: &[u8], crc: Option<u32>) -> Option<(Vec<u8>, Range<u
     // So few bytes are in two stretches at most.
     let wrong = sums.unsound().filter(|wrong| wrong.len() <= 2)?;
     let end = (wrong.end * STRETCH).min(before.len());
-    for start in wrong.start * STRETCH..end {
-        if changes[start % changes.len()] == 0 {
-            continue;
-        }
-        let place = start..(start + changes.len()).min(end);
-        let change = |index: &mut [u8]| {
-            place.clone().for_each(|at| index[at] ^= changes[at % changes.len()]);
-        };
-        change(&mut index);
-        if Sums::ending(&index)?.have(wrong.clone()) && is_it(&index) {
-            return Some((index, place));
-        }
-        change(&mut index);
-    }
-    None
+    let is_it = |index: &[u8]| {
+        Sums::ending(index).is_some_and(|sums| sums.have(wrong.clone())) && is_it(index)
+    };
+    let place = xor::mend(&mut index, &changes, wrong.start * STRETCH..end, &is_it)?;
+    Some((index, place))
 }
 
 /// Whether an index that has sums has no parity, or its own.

@@ -5,7 +5,7 @@ use crate::wcodec::layout::entry::{EntryRecord, Lengths};
 use crate::wcodec::layout::fields::{Fields, MAX_SIZE};
 use crate::wcodec::layout::file::FileRecord;
 use crate::wcodec::layout::index::{
-    BankRecord, Base, ENTRY, FILE, QUANTIZATION, Quantization, names_allowed,
+    BankRecord, Base, ENTRY, FILE, QUANTIZATION, Quantization, TABLES, names_allowed, tables_length,
 };
 use crate::wcodec::layout::parity::{self, PARITY};
 use crate::wcodec::layout::source::MAX_NAME;
@@ -43,6 +43,7 @@ pub(crate) struct Check<'a> {
     lengths: Lengths,
     name: String,
     names_left: usize,
+    bank: BankRecord,
     /// The tag of the last record that was in its place.
     last: u64,
     /// Whether records of odd tags may come that are none of those that are known.
@@ -60,6 +61,7 @@ impl<'a> Check<'a> {
             lengths: Lengths::with_capacity(entries),
             name: String::new(),
             names_left: names_allowed(bytes.len()),
+            bank: BankRecord::default(),
             last: 0,
             ancillary,
             at: 0,
@@ -84,7 +86,7 @@ impl<'a> Check<'a> {
         }
         let at = self.at as u64;
         let (tag, start, content) = split(&mut self.fields)?;
-        let known = matches!(tag, QUANTIZATION | PARITY | SUMS);
+        let known = matches!(tag, QUANTIZATION | TABLES | PARITY | SUMS);
         if tag % 2 == 1 && !known && self.ancillary {
             return Ok(Some(Record::Ancillary));
         }
@@ -95,8 +97,12 @@ impl<'a> Check<'a> {
             ENTRY => self.last == 6 || self.last == ENTRY,
             FILE => matches!(self.last, 6 | ENTRY | FILE),
             QUANTIZATION => matches!(self.last, 6 | ENTRY | FILE),
-            PARITY => {
+            TABLES => {
                 let behind = matches!(self.last, 6 | ENTRY | FILE | QUANTIZATION);
+                behind && !content.is_empty() && content.len() == tables_length(self.bank.bytes)
+            }
+            PARITY => {
+                let behind = matches!(self.last, 6 | ENTRY | FILE | QUANTIZATION | TABLES);
                 behind && parity::length_for(self.at) == Some(content.len())
             }
             SUMS => {
@@ -131,11 +137,12 @@ impl<'a> Check<'a> {
             }),
             6 => {
                 let tables = content.varint_up_to(MAX_TABLES as u64, "the number of tables")?;
-                Record::Bank(BankRecord {
+                self.bank = BankRecord {
                     tables: usize::try_from(tables).unwrap_or(0),
                     bytes: content.size("the bank's bytes")?,
                     crc: content.u32("the bank's checksum")?,
-                })
+                };
+                Record::Bank(self.bank)
             }
             ENTRY => {
                 let entry = EntryRecord::read(&mut content, &mut self.name, Some(&self.lengths))?;
@@ -146,7 +153,7 @@ impl<'a> Check<'a> {
             }
             QUANTIZATION => Record::Quantization(Quantization::read(&mut content)?),
             // What they say is needed only where the index does not have its checksum.
-            PARITY | SUMS => return Ok(Record::Ancillary),
+            TABLES | PARITY | SUMS => return Ok(Record::Ancillary),
             _ => {
                 FileRecord::read(&mut content, Some(&self.lengths))?;
                 Record::File

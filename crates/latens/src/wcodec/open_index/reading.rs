@@ -5,6 +5,7 @@ use super::{EVERY, Mark, OpenEntry, OpenIndex};
 use crate::error::{Error, Result};
 use crate::wcodec::layout::file::FileRecord;
 use crate::wcodec::layout::header::{ALIGN, align};
+use crate::wcodec::layout::index::TABLES;
 use crate::wcodec::layout::parity;
 use crate::wcodec::layout::records::{Check, Record, raw};
 use crate::wcodec::layout::sums::Sums;
@@ -163,7 +164,7 @@ impl OpenIndex {
     }
 }
 
-/// What is left of an index without its records of odd tags; and where these were, each time with how many bytes of
+/// What is left of an index without its records of odd tags, but for the tables; and where these were, each time with how many bytes of
 /// them there are up to there.
 fn without_ancillary(mut bytes: Vec<u8>) -> (Vec<u8>, Vec<(usize, usize)>) {
     let (mut at, mut kept, mut left_out) = (0, 0, Vec::<(usize, usize)>::new());
@@ -171,7 +172,7 @@ fn without_ancillary(mut bytes: Vec<u8>) -> (Vec<u8>, Vec<(usize, usize)>) {
         let next = raw(bytes.get(at..).unwrap_or_default()).next();
         let Some((place, tag)) = next.map(|(place, tag, _)| (place, tag)) else { break };
         let end = at + place.end;
-        if tag % 2 == 0 {
+        if tag % 2 == 0 || tag == TABLES {
             bytes.copy_within(at..end, kept);
             kept += end - at;
         } else {

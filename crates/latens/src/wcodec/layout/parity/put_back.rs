@@ -2,9 +2,10 @@
 //! what they were.
 
 use crate::bits::checksum::crc32;
-use crate::wcodec::layout::parity::{SHARE, changes, close, closed_length, ending, of};
+use crate::wcodec::layout::parity::{SHARE, close, closed_length, ending};
 use crate::wcodec::layout::sums::{STRETCH, Sums};
-use std::ops::Range;
+use crate::wcodec::layout::xor;
+use std::ops::{Range, RangeInclusive};
 
 /// An index of its own length again.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,41 +60,22 @@ fn within(bytes: &[u8], missing: usize, crc: Option<u32>) -> Option<PutBack> {
     Some(PutBack { index, place: start..start + missing, whole: whole.is_some() })
 }
 
-/// Puts bytes where `missing` zeros are, which begin at the first of the `places`, or at another of these; and says where.
+/// Puts bytes where `missing` zeros are, as [`xor::fill`] does.
 fn by_parity(
     index: &mut [u8],
-    (places, missing): (std::ops::RangeInclusive<usize>, usize),
+    (places, missing): (RangeInclusive<usize>, usize),
     sums: Sums<'_>,
     is_it: &dyn Fn(&[u8]) -> bool,
 ) -> Option<usize> {
     let (before, stated) = ending(sums.of)?;
-    let mut changes = changes(&of(&index[..before.len()])?, stated);
-    let length = changes.len();
+    let last = before.len().checked_sub(missing)?.min(*places.end());
+    let places = *places.start()..=last;
     // So few bytes are of two stretches at most.
-    if missing > length || places.end() - places.start() > 2 * STRETCH {
+    if last.saturating_sub(*places.start()) > 2 * STRETCH {
         return None;
     }
-    for start in places {
-        let hole = start..start + missing;
-        if hole.end > before.len() {
-            return None;
-        }
-        // Each byte that is missing is told by one of the parity, and all others are right.
-        let told = |i: usize| (i + length - start % length) % length < missing;
-        if changes.iter().enumerate().all(|(i, &change)| change == 0 || told(i)) {
-            hole.clone().for_each(|at| index[at] = changes[at % length]);
-            if is_it(index) {
-                return Some(start);
-            }
-            index[hole.clone()].fill(0);
-        }
-        // The byte behind goes before them.
-        index.swap(start, hole.end);
-        let byte = index[start];
-        changes[start % length] ^= byte;
-        changes[hole.end % length] ^= byte;
-    }
-    None
+    let changes = xor::changes(&index[..before.len()], stated);
+    xor::fill(index, changes, (places, missing), is_it)
 }
 
 #[cfg(test)]
