@@ -1,6 +1,6 @@
 """Small files of WCodec that latens did not write: each case fills a builder of wcodec_writer.py."""
 from wcodec_encode import curve, explicit, product_table
-from wcodec_reader import INLINE, STORED
+from wcodec_reader import INLINE, PARITY, STORED, SUMS
 from wcodec_streams import frequencies_of, knots_of
 from wcodec_symbols import ADDED, BF16, BITPLANE, F16, F32, SIGNED, UNSIGNED
 from wcodec_tiles import COLUMN, DC, LEFT, LINEAR, OF_TILES, PLANAR, REFERENCE
@@ -858,3 +858,23 @@ def woven_parts(b):
     nothing = "woven", b.blob(b.text(9)[0]), b""
     empty = "woven", b.blob(b.text(7, near[3], ("quoted", near[3]), zeros=255)[0]), b""
     b.file("none.bin", *[part_of(s, 0, 0) for s in (nothing, empty, named)], part_of(named, 50, 50), part_of(most[0], end, end))
+
+
+def tables_told(b, more):
+    """Symbols of four tables, and others that nothing needs."""
+    b.has_tables = True
+    classes = class_fields(FOUR, 0, None, [b.random.randrange(256) for _ in range(30)])
+    symbols(b, "coded", 20, 30, coded(tables=four_tables(b), log=11, classes=classes))
+    b.tables += [bell(8, 11, centre) for centre in range(more)]
+    b.file("model.bin", 0)
+
+
+@case("TABLES of a short bank: all of it")
+def tables_of_short_bank(b):
+    tables_told(b, 3)
+
+
+@case("TABLES of a bank of more than 4096 bytes, before PARITY and SUMS")
+def tables_of_long_bank(b):
+    tables_told(b, 256)
+    b.proofs = [PARITY, SUMS]

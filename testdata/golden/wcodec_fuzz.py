@@ -10,7 +10,7 @@ import unicodedata
 from make_wcodec_foreign import safetensors
 from wcodec_encode import string, varint
 from wcodec_fuzz_parts import Draw, random_coding, random_words
-from wcodec_reader import BLOB, COPY, PARITY, QUANTIZATION, RAW_VIEW, SUMS, TENSOR
+from wcodec_reader import BLOB, COPY, ENDING, PARITY, QUANTIZATION, RAW_VIEW, SUMS, TENSOR
 from wcodec_views import BLOCKS, BYTES, FLOAT_WORDS, SYMBOLS, WORDS, layout, matrix_of, words_together
 from wcodec_writer import of_file, part_of, quoted, raw
 
@@ -22,7 +22,7 @@ KINDS = [
     "source", "source in the base", "source within the tensor", "zero source", "row map", "row map in the base",
     "reference", "reference in the base", "reference within the tensor",
     "plain", "blob", "copy", "copy named", "base", "file", "woven", "woven part", "quoted", "ascii", "part", "named file",
-    "odd record", "QUANTIZATION", "PARITY", "SUMS"]
+    "odd record", "QUANTIZATION", "TABLES", "PARITY", "SUMS"]
 
 
 def random_shape(rng):
@@ -120,8 +120,8 @@ def random_ancillary(draw):
     builder, rng = draw.builder, draw.rng
     known = 2 + (builder.base is not None) + len(builder.entries) + len(builder.files)
     for _ in range(rng.choice([0, 0, 1, 3])):
-        tag = rng.choice([1, 3, 11, 19, 127, 129, rng.randrange(1 << rng.randint(6, 63)) | 1])
-        if tag not in (QUANTIZATION, PARITY, SUMS):
+        tag = rng.choice([1, 3, 11, 21, 127, 129, rng.randrange(1 << rng.randint(6, 63)) | 1])
+        if tag not in (QUANTIZATION, *ENDING):
             builder.odd[rng.randint(0, known + 2)] = tag, draw.data(rng.choice([0, 1, 40, 300]))
             draw.count("odd record")
     if draw.chance(0.2):
@@ -129,6 +129,7 @@ def random_ancillary(draw):
         numbers = b"".join(varint(rng.choice([0, 4, 128, (1 << 64) - 1])) for _ in range(2))
         builder.odd[known] = QUANTIZATION, texts + numbers
         draw.count("QUANTIZATION")
+    builder.has_tables = draw.chance(0.5)
     builder.proofs = [tag for tag in (PARITY, SUMS) if draw.chance(0.6)]
 
 
@@ -164,6 +165,7 @@ def random_file(seed):
         draw.count("file", *kinds_of_segments(builder.files[-1]))
     random_ancillary(draw)
     data = builder.finish(known=draw.chance(0.5), quantisation=rng.randrange(3))
+    draw.count(*["TABLES"] * builder.has_tables)
     draw.count(*[{PARITY: "PARITY", SUMS: "SUMS"}[tag] for tag in builder.proofs if builder.index_is_long])
     return draw, tags, data
 

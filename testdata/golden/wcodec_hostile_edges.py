@@ -5,7 +5,7 @@ from wcodec_encode import explicit, string, varint
 from wcodec_foreign import bell, four_tables, FOUR, packed, raw_words, symbols, words as words_of
 from wcodec_hostile import add, plain, records
 from wcodec_hostile_tensors import descriptor, put
-from wcodec_reader import BASE, FILE, INLINE, PARITY, SUMS, TENSOR
+from wcodec_reader import BANK, BASE, ENTRY, FILE, INLINE, PARITY, QUANTIZATION, SUMS, TABLES, TENSOR, xor
 from wcodec_symbols import UNSIGNED
 from wcodec_tensors import Tensor
 from wcodec_tiles import COLUMN, REFERENCE
@@ -304,3 +304,61 @@ parted("no-part-before", "a part that its name does not have before a part", 1, 
 parted("not-short-before", "the 0 of a marker that is not in its shortest form before a part", 1, b"\1\3\1", text=b"ab~\x80\0c\0~")
 parted("names-shorter", "a part that ends at 2^14, a byte beyond names and a part of one", END - 1, b"\1\1" + varint(END - 1),
        text=b"~\1" + b"~\5" * 14 + b"~\x08\1" + varint(1023) + b"\0~", called=b"n" * 1024)
+
+
+# ---- what an index says of the tables
+
+def tables(name, wrong, change, long=False):
+    """A file that tells of its tables, with other records: `change` gives them from its own and from the bank."""
+    def make(b):
+        b.has_tables = True
+        symbols(b, "coded", 16, 16, coded(tables=four_tables(b), log=11))
+        if long:
+            b.tables += [bell(8, 11, centre) for centre in range(256)]
+        bank = b"".join(b.tables)
+        assert (len(bank) > 4096) == long
+        b.file("model.bin", 0)
+        return b.finish(change=lambda r: change(r, bank))
+    add(f"tables-{name}", wrong, make)
+
+
+def stated(name, wrong, of, long=False):
+    """With TABLES of something else, made of the bank."""
+    tables(name, wrong, lambda r, bank: [*r[:-1], (TABLES, of(bank))], long)
+
+
+def before(tag):
+    """TABLES before the record of another tag."""
+    def change(r, _):
+        place = [t for t, _ in r].index(tag)
+        return [*r[:place], r[-1], *r[place:-1]]
+    return change
+
+
+stated("of-another", "TABLES that differ from the bank in a bit", lambda bank: bytes([bank[0] ^ 4]) + bank[1:])
+stated("short", "TABLES of a byte less than the bank", lambda bank: bank[:-1])
+stated("longer", "TABLES of a byte more than the bank", lambda bank: bank + b"\0")
+stated("empty", "TABLES of no bytes", lambda bank: b"")
+stated("folded", "TABLES that are the XOR of the halves of a short bank", lambda bank: xor(bank, (len(bank) + 1) // 2))
+stated("whole", "TABLES that are all of a bank of more than 4096 bytes", lambda bank: bank, long=True)
+stated("first", "TABLES that are the first 4096 bytes of a longer bank", lambda bank: bank[:4096], long=True)
+stated("last", "TABLES that are the last 4096 bytes of a longer bank", lambda bank: bank[-4096:], long=True)
+stated("folded-less", "TABLES of 2048 bytes of a longer bank", lambda bank: xor(bank, 2048), long=True)
+tables("twice", "TABLES twice", lambda r, _: [*r, r[-1]])
+tables("before-bank", "TABLES before BANK", before(BANK))
+tables("before-entry", "TABLES before ENTRY", before(ENTRY))
+tables("before-file", "TABLES before FILE", before(FILE))
+tables("before-quantization", "TABLES before QUANTIZATION", lambda r, _: [*r, (QUANTIZATION, bytes(4))])
+
+
+def no_tables(content):
+    """A file without a bank that tells of one."""
+    def make(b):
+        b.plain("plain", "U8", [3], b"abc")
+        b.file("model.bin", 0)
+        return b.finish(change=lambda r: [*r, (TABLES, content)])
+    return make
+
+
+add("tables-of-none", "TABLES of a byte where the bank is empty", no_tables(b"\0"))
+add("tables-empty-of-none", "TABLES of no bytes where the bank is empty", no_tables(b""))

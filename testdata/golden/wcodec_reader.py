@@ -24,7 +24,9 @@ from wcodec_tensors import Tensor, aligned
 from wcodec_views import layout
 
 HEADER, FOOTER, ALIGNED = 128, 32, 128
-HEAD, BASE, BANK, ENTRY, FILE, QUANTIZATION, SUMS, PARITY = 2, 4, 6, 8, 10, 13, 15, 17
+HEAD, BASE, BANK, ENTRY, FILE, QUANTIZATION, SUMS, PARITY, TABLES = 2, 4, 6, 8, 10, 13, 15, 17, 19
+# What ends an index, in order, as other records are by their tags.
+ENDING = {TABLES: 14, PARITY: 15, SUMS: 16}
 LONGEST_NAME = 1024
 MOST_ZEROS, MOST_WOVEN, MOST_WOVEN_IN_PARTS = 4096, 1 << 24, 1 << 14
 TENSOR, BLOB = range(2)
@@ -90,6 +92,12 @@ def read_segment(r):
     return Segment(WOVEN, code // 2 - MOST_ZEROS - 1, r.varint())
 
 
+def xor(data, length):
+    """Of all bytes whose place is the same modulo the length."""
+    rows = np.frombuffer(data + bytes(-len(data) % length), np.uint8).reshape(-1, length)
+    return np.bitwise_xor.reduce(rows, 0).tobytes()
+
+
 class File:
     """An open file. `base` has (dtype, shape, bytes) by name, and `base_hash`, where it is needed and had."""
 
@@ -121,15 +129,16 @@ class File:
     def read_index(self):
         r, last = Bytes(self.data, self.index_at, len(self.data) - FOOTER), 0
         self.entries, self.files, self.base_hash, self.base_name = [], [], None, None
-        self.head = self.bank = None
+        self.head = self.bank = self.stated_tables = None
         previous = b""
         while r.left():
             at, tag = r.pos - self.index_at, r.varint()
             content = r.take(r.length())
             record = Bytes(content)
-            if tag in (PARITY, SUMS):
-                self.check_ancillary(tag, at, content, last, r.left())
-                last = max(last, tag)
+            if tag in ENDING:
+                need(BANK <= last < ENDING[tag], f"record {tag} out of place")
+                self.check_ancillary(tag, at, content, r.left())
+                last = ENDING[tag]
                 continue
             if tag & 1 and tag != QUANTIZATION:
                 continue
@@ -159,19 +168,20 @@ class File:
             record.close("a record")
         need(self.bank, "no BANK")
 
-    def check_ancillary(self, tag, at, content, last, left):
-        """PARITY and SUMS, which are of the bytes of the index before them."""
+    def check_ancillary(self, tag, at, content, left):
+        """TABLES, of the bank; PARITY and SUMS, of the bytes of the index before them."""
+        if tag == TABLES:
+            need(0 < len(content) == min(self.bank[1], 4096), "tables of another length")
+            self.stated_tables = content
+            return
         index = self.data[self.index_at:self.index_at + at]
-        fits = left == 0 if tag == SUMS else last <= QUANTIZATION
-        need(at > 4096 and last >= BANK and fits, f"record {tag} out of place")
+        need(at > 4096 and (left == 0 or tag == PARITY), f"record {tag} out of place")
         if tag == SUMS:
             sums = b"".join(struct.pack("<I", zlib.crc32(index[i:i + 4096])) for i in range(0, at, 4096))
             need(content == sums, "sums of another index")
         else:
             length = min(1 << (at // 16).bit_length() - 1, 4096)
-            whole = index + bytes(-at % length)
-            rows = np.frombuffer(whole, np.uint8).reshape(-1, length)
-            need(content == np.bitwise_xor.reduce(rows, 0).tobytes(), "parity of another index")
+            need(content == xor(index, length), "parity of another index")
 
     def check_header(self):
         tensors = sum(e.kind == TENSOR for e in self.entries)
@@ -200,6 +210,8 @@ class File:
         need(not any(any(self.data[a:b]) for a, b in gaps), "padding that is not zero")
         bank = self.data[start:end]
         need(zlib.crc32(bank) == check, "checksum of the bank")
+        stated = self.stated_tables
+        need(stated is None or stated == xor(bank, len(stated)), "the index tells of other tables")
         self.tables = read_bank(bank, count)
 
     def check_names(self):

@@ -15,7 +15,7 @@ import numpy as np
 import pco_writer
 from wcodec_encode import BitWriter, encode_planes, encode_rans, short_stream, string, varint, zigzagged
 from wcodec_reader import (BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, MOST_ZEROS, PART, RAW_VIEW, STORED, SUMS,
-                           TENSOR, File, hashed)
+                           TABLES, TENSOR, File, hashed, xor)
 from wcodec_streams import Bytes, in_states, read_bank
 from wcodec_symbols import CLASSES, COMPACT, DIRECT, ESCAPES, ORDER, PAIRS, PREDICT, RECUT, STACKED, TRANSFORM, Coded
 from wcodec_tensors import PCO, PCO_TYPES, RAW, Tensor
@@ -194,6 +194,8 @@ class Builder:
         self.file_names = []
         # Records that others do not know, by their place; PARITY and SUMS, which only a long index has.
         self.odd, self.proofs, self.index_is_long = {}, [], False
+        # Whether there is to be TABLES, and then whether there is.
+        self.has_tables = False
 
     @property
     def base_hash(self):
@@ -422,6 +424,9 @@ class Builder:
             out.append((FILE, string(name) + varint(length) + varint(len(segments)) + fields))
         for place in sorted(self.odd, reverse=True):
             out.insert(place, self.odd[place])
+        self.has_tables = self.has_tables and bank != b""
+        if self.has_tables:
+            out.append((TABLES, xor(bank, min(len(bank), 4096))))
         self.index_is_long = len(index_of(out)) > 4096
         for tag in self.proofs if self.index_is_long else []:
             index = index_of(out)
@@ -464,10 +469,7 @@ def sums(index):
 
 def parity(index, length=None):
     """Of as many bytes as the specification says, if not of `length`."""
-    out = bytearray(length or min(1 << (len(index) // 16).bit_length() - 1, 4096))
-    for i, byte in enumerate(index):
-        out[i % len(out)] ^= byte
-    return bytes(out)
+    return xor(index, length or min(1 << (len(index) // 16).bit_length() - 1, 4096))
 
 
 def close(front, records):
