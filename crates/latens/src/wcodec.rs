@@ -83,6 +83,7 @@ mod source_files;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 mod spec_examples;
+mod split_part;
 pub(crate) mod stack;
 pub(crate) mod threads;
 pub mod tile;

@@ -13,6 +13,7 @@ use latens::wcodec::{
 };
 use latens::{ErrorKind, Limits, Watch};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use wcodec_common::{Random, open, safetensors};
 
 /// Type, bytes of an element, and how many of the tuned file's bytes its tensor may take against the base, in per cent of what
@@ -86,11 +87,16 @@ fn numbers_of_every_type_are_coded_against_a_base() {
                 ("same", dtype, &[128, 300], base.clone()),
             ]);
             let held = || Box::new(BaseCheckpoint::new(open(of_base.clone())).unwrap());
-            let config = Config::default().level(level).threads(2).group_symbols(1 << 13);
             let compress = |based: bool| {
                 let (held, name) = (held(), "base");
                 let against = based.then_some(BaseFile { base: &*held, name });
-                compress_checkpoint(&open(file.clone()), against, &config, Vec::new()).unwrap()
+                let made = [1, 2, 3].map(|threads| {
+                    let config = Config::default().level(level).threads(threads);
+                    let config = config.group_symbols(1 << 13);
+                    compress_checkpoint(&open(file.clone()), against, &config, Vec::new()).unwrap()
+                });
+                assert!(made[0] == made[1] && made[0] == made[2], "{dtype}, level {level}");
+                made[0].clone()
             };
             let place = format!("{dtype}, level {level}");
             let alone = Reader::open(compress(false), Limits::default()).unwrap();
@@ -208,6 +214,76 @@ fn a_base_of_no_use_is_not_named() {
     let mut back = Vec::new();
     reader.write_file(0, &mut back).unwrap();
     assert!(back == file);
+}
+
+/// A base that reads tensors as a whole.
+struct Whole(BaseCheckpoint);
+
+impl Base for Whole {
+    fn model_hash(&self) -> [u8; 32] {
+        self.0.model_hash()
+    }
+
+    fn about(&self, name: &str) -> Option<BaseTensor> {
+        self.0.about(name)
+    }
+
+    fn tensor(&self, name: &str) -> latens::Result<(Dtype, Vec<u64>, Vec<u8>)> {
+        self.0.tensor(name)
+    }
+}
+
+/// Large ones are read by stretches, whatever the base is, and come out as others do; also where the base has other rows.
+#[test]
+fn large_tensors_are_coded_against_a_base() {
+    let mut random = Random(96);
+    let config = Config::default().threads(1);
+    for (dtype, width) in [("BF16", 2), ("F32", 4), ("I8", 1)] {
+        let cols = 4096 / width;
+        let all = pair(&mut random, dtype, 1500 * cols);
+        let file = |of: usize, rows: usize| {
+            let bytes = all[of][..rows * cols * width].to_vec();
+            safetensors(&[("w", dtype, &[rows as u64, cols as u64], bytes)])
+        };
+        for (of_base, rows) in [(1500, 1500), (1300, 1500), (1500, 1270)] {
+            let (one, tuned) = (file(0, of_base), file(1, rows));
+            let plain = || BaseCheckpoint::new(open(one.clone())).unwrap();
+            let stored = compress_checkpoint(&open(one.clone()), None, &config, Vec::new());
+            let stored = Reader::open(stored.unwrap(), Limits::default()).unwrap();
+            let bases: [Arc<dyn Base>; 3] =
+                [Arc::new(plain()), Arc::new(Whole(plain())), Arc::new(stored)];
+            let mut made = Vec::new();
+            for base in &bases {
+                let against = Some(BaseFile { base: &**base, name: "base" });
+                let file = compress_checkpoint(&open(tuned.clone()), against, &config, Vec::new());
+                made.push(file.unwrap());
+            }
+            assert!(made[0] == made[1] && made[0].len() < tuned.len() * 7 / 10, "{dtype}");
+            let (base, config) = (&*bases[0], Config::default().threads(3));
+            let against = Some(BaseFile { base, name: "base" });
+            let again = compress_checkpoint(&open(tuned.clone()), against, &config, Vec::new());
+            assert!(again.unwrap() == made[0], "{dtype}");
+            let whole = Reader::open(made[2].clone(), Limits::default()).unwrap();
+            let whole = whole.with_base(Box::new(Arc::clone(&bases[0]))).unwrap();
+            whole.compare(&open(tuned.clone())).unwrap();
+            for (i, base) in bases.iter().enumerate() {
+                for threads in [1, 3] {
+                    let reader = Reader::open(made[0].clone(), Limits::default()).unwrap();
+                    let reader = reader.threads(threads).with_base(Box::new(Arc::clone(base)));
+                    let reader = reader.unwrap();
+                    reader.verify().unwrap();
+                    let mut back = Vec::new();
+                    reader.write_file(0, &mut back).unwrap();
+                    assert!(back == tuned, "{dtype}, {of_base} rows for {rows}, base {i}");
+                    for (from, to) in [(0, 1), (700, 764), (1260, 1270), (rows - 1, rows)] {
+                        let some = reader.byte_range(0, 4096 * from as u64..4096 * to as u64);
+                        let flat = &all[1][4096 * from..4096 * to];
+                        assert!(some.unwrap() == flat, "{dtype}, {from} to {to}, base {i}");
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A base whose tensors are as long as it says.
@@ -355,6 +431,78 @@ fn errors_of_a_base_are_its_own() {
     let other = Reader::open(second, Limits::default()).unwrap();
     let error = other.with_base(base_at(&path).unwrap()).unwrap_err();
     assert!(error.what().contains("this is not the base"), "{error}");
+}
+
+/// A base of which bytes cannot be read from some place on.
+struct Broken(BaseCheckpoint, u64);
+
+impl Base for Broken {
+    fn model_hash(&self) -> [u8; 32] {
+        self.0.model_hash()
+    }
+
+    fn about(&self, name: &str) -> Option<BaseTensor> {
+        self.0.about(name)
+    }
+
+    fn tensor(&self, name: &str) -> latens::Result<(Dtype, Vec<u64>, Vec<u8>)> {
+        self.0.tensor(name)
+    }
+
+    fn read(&self, name: &str, from: u64, out: &mut [u8]) -> latens::Result<()> {
+        if from + out.len() as u64 > self.1 {
+            return Err(std::io::Error::other("the disk is gone").into());
+        }
+        self.0.read(name, from, out)
+    }
+
+    fn reads_stretches(&self) -> bool {
+        true
+    }
+}
+
+/// A base that fails while a tensor is decoded: what was decoded before that stands, and nothing else was touched.
+#[test]
+fn a_base_may_fail_in_the_midst_of_a_tensor() {
+    let mut random = Random(97);
+    for (dtype, width) in [("BF16", 2), ("I8", 1)] {
+        let [one, tuned] = pair(&mut random, dtype, 3000 * 4096 / width);
+        let file = |bytes: &[u8]| {
+            safetensors(&[("w", dtype, &[3000, 4096 / width as u64], bytes.to_vec())])
+        };
+        let base = || BaseCheckpoint::new(open(file(&one))).unwrap();
+        let held = base();
+        let against = Some(BaseFile { base: &held, name: "base" });
+        let config = Config::default();
+        let made = compress_checkpoint(&open(file(&tuned)), against, &config, Vec::new()).unwrap();
+        let broken = Broken(base(), 2000 * 4096);
+        let failed = compress_checkpoint(
+            &open(file(&tuned)),
+            Some(BaseFile { base: &broken, name: "base" }),
+            &config,
+            Vec::new(),
+        );
+        assert_eq!(failed.unwrap_err().kind(), ErrorKind::Io);
+        for threads in [1, 3] {
+            let reader = Reader::open(made.clone(), Limits::default()).unwrap().threads(threads);
+            let reader = reader.with_base(Box::new(Broken(base(), 2000 * 4096))).unwrap();
+            let mut out = vec![0xee; tuned.len()];
+            let error = reader.tensor_into(0, &mut out).unwrap_err();
+            assert!(error.kind() == ErrorKind::Io && error.at().is_none(), "{error}");
+            let right = error.values_right().unwrap_or(0) as usize;
+            let changed = error.values_before().unwrap_or(0) as usize;
+            assert!(right <= changed && out[..right] == tuned[..right], "{right}, {changed}");
+            assert!(out[changed..].iter().all(|&byte| byte == 0xee), "{dtype}, {changed}");
+            let mut written = Vec::new();
+            let error = reader.write_file(0, &mut written).unwrap_err();
+            assert!(error.kind() == ErrorKind::Io && file(&tuned).starts_with(&written), "{error}");
+            assert!(
+                reader.byte_range(0, 4096 * 900..4096 * 964).unwrap()
+                    == tuned[4096 * 900..][..4096 * 64]
+            );
+            assert!(reader.byte_range(0, 4096 * 2500..4096 * 2501).is_err());
+        }
+    }
 }
 
 #[cfg(unix)]

@@ -8,9 +8,9 @@ use common::counting::{Counting, peak_of_process};
 use latens::Limits;
 use latens::wcodec::checkpoint::{Checkpoint, ReadAt, Tensors};
 use latens::wcodec::dtype::Dtype;
-use latens::wcodec::{Config, Reader, Writer, compress_checkpoint};
+use latens::wcodec::{BaseCheckpoint, BaseFile, Config, Reader, Writer, compress_checkpoint};
 use std::io;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use wcodec_common::{gguf, open_as, safetensors_header};
 
 #[global_allocator]
@@ -233,6 +233,58 @@ fn memory_of_reading_does_not_grow_with_a_tensor() {
             let (read, of_each) = peak_of_process(|| reader.for_each(&numbers, each));
             read.unwrap();
             assert!(of_each <= most + largest, "{layout}, {threads}: {of_each} bytes of each");
+        }
+    }
+}
+
+/// A checkpoint of one file in which some bits of the tensors are others.
+struct Near(Checkpoint);
+
+impl ReadAt for Near {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.0.files[0].len)
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.0.read_at(0, offset, buf).map_err(io::Error::other)?;
+        let head = self.0.tensors.iter().map(|t| t.offset).min().unwrap_or(0);
+        let others = (offset..).zip(buf).filter(|(at, _)| *at >= head && at % 97 == 0);
+        others.for_each(|(_, byte)| *byte ^= 1);
+        Ok(())
+    }
+}
+
+/// Nor against a base, of which as little is held, to compress and to read.
+#[test]
+fn memory_does_not_grow_with_a_tensor_of_a_base() {
+    let _alone = ALONE.lock();
+    const MEGABYTES: usize = 40;
+    for layout in ["int8", "int4", "bf16", "f32", "q4_k", "q8_0"] {
+        let (base, to_open) =
+            peak_of_process(|| BaseCheckpoint::new(checkpoint(layout, MEGABYTES)).unwrap());
+        let base = Arc::new(base);
+        let plain = checkpoint(layout, MEGABYTES);
+        let near = open_as(&plain.files[0].name.clone(), Near(plain));
+        for threads in [1, 3] {
+            let config = Config::default().threads(threads);
+            let against = Some(BaseFile { base: &*base, name: "base" });
+            let compress = || compress_checkpoint(&near, against, &config, io::sink());
+            let (written, to_compress) = peak_of_process(compress);
+            written.unwrap();
+            let most = MOST + (threads - 1) * A_THREAD + MEGABYTES * OF_SOURCES;
+            let file = compress_checkpoint(&near, against, &config, Vec::new()).unwrap();
+            assert!(file.len() < MEGABYTES << 18, "{layout}: {} bytes", file.len());
+            let reader = Reader::open(file, Limits::default()).unwrap().threads(threads);
+            let reader = reader.with_base(Box::new(Arc::clone(&base))).unwrap();
+            let (verified, to_verify) = peak_of_process(|| reader.verify());
+            let (written, to_write) = peak_of_process(|| reader.write_file(0, &mut io::sink()));
+            let rows = |(number, _)| reader.rows(number, 3..60.min(reader.layout(number)?.rows));
+            let (read, of_rows) = peak_of_process(|| reader.tensors().map(rows).all(|r| r.is_ok()));
+            verified.and(written).unwrap();
+            assert!(read);
+            let peaks = [to_open, to_compress, to_verify, to_write, of_rows];
+            assert!(peaks.iter().all(|&peak| peak <= most), "{layout}, {threads}: {peaks:?}");
+            reader.compare(&near).unwrap();
         }
     }
 }

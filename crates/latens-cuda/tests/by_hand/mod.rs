@@ -126,6 +126,7 @@ pub fn parts(tables: &[Vec<u32>]) -> Parts {
         entries: Vec::new(),
         files: Vec::new(),
         beside: None,
+        tables: false,
     }
 }
 

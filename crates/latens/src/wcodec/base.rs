@@ -3,12 +3,17 @@
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 use crate::wcodec::checkpoint::{Checkpoint, ReadAt};
+use crate::wcodec::data::Stretches;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::hash::ModelHash;
 use crate::wcodec::reader::Reader;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// Bytes of a tensor that are hashed at a time.
+const HASHED: usize = 1 << 20;
 
 /// What is known of a tensor of a base before it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +37,24 @@ pub trait Base: Send + Sync {
     fn tensor(&self, name: &str) -> Result<(Dtype, Vec<u64>, Vec<u8>)>;
     /// What is known of a tensor, if there is one of that name.
     fn about(&self, name: &str) -> Option<BaseTensor>;
+    /// Bytes of a tensor from byte `from` on, to all of `out`.
+    ///
+    /// # Errors
+    /// Those of [`Base::tensor`]; invalid argument where the tensor has no such bytes.
+    fn read(&self, name: &str, from: u64, out: &mut [u8]) -> Result<()> {
+        let (_, _, bytes) = self.tensor(name)?;
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        let there = bytes.get(from..).and_then(|rest| rest.get(..out.len()));
+        out.copy_from_slice(
+            there.ok_or_else(|| Error::invalid("these bytes are beyond the tensor's end"))?,
+        );
+        Ok(())
+    }
+    /// Whether [`Base::read`] takes no longer than so many bytes must, again and again: a large tensor is then read by
+    /// stretches where all of it is wanted, and else as a whole.
+    fn reads_stretches(&self) -> bool {
+        false
+    }
 }
 
 impl<B: Base + ?Sized> Base for Arc<B> {
@@ -45,6 +68,32 @@ impl<B: Base + ?Sized> Base for Arc<B> {
 
     fn about(&self, name: &str) -> Option<BaseTensor> {
         (**self).about(name)
+    }
+
+    fn read(&self, name: &str, from: u64, out: &mut [u8]) -> Result<()> {
+        (**self).read(name, from, out)
+    }
+
+    fn reads_stretches(&self) -> bool {
+        (**self).reads_stretches()
+    }
+}
+
+/// The bytes of a tensor of a base, read where they are wanted.
+pub(crate) struct BaseBytes<'a> {
+    pub(crate) base: &'a dyn Base,
+    pub(crate) name: &'a str,
+    pub(crate) len: usize,
+}
+
+impl Stretches for BaseBytes<'_> {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn read(&self, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
+        out.resize(range.len(), 0);
+        self.base.read(self.name, range.start as u64, out)
     }
 }
 
@@ -65,7 +114,7 @@ impl BaseCheckpoint {
         Self::new_with(checkpoint, &Watch::NONE)
     }
 
-    /// The same, asking `watch` before each tensor.
+    /// The same, asking `watch` before each tensor, and within large ones.
     ///
     /// # Errors
     /// I/O, and that of the watch.
@@ -73,7 +122,20 @@ impl BaseCheckpoint {
         let mut hash = ModelHash::new();
         for (i, t) in checkpoint.tensors.iter().enumerate() {
             watch.ask()?;
-            hash.tensor(&t.name, t.type_name(), &t.shape, &bytes(&checkpoint, i)?);
+            let len = usize::try_from(t.len);
+            let len = len.map_err(|_| Error::invalid("a tensor larger than memory"))?;
+            hash.begin(&t.name, t.type_name(), &t.shape, len);
+            if let Some(bytes) = checkpoint.held(i) {
+                hash.bytes(bytes);
+                continue;
+            }
+            let mut buffer = Vec::new();
+            for from in (0..len).step_by(HASHED) {
+                watch.ask()?;
+                buffer.resize(HASHED.min(len - from), 0);
+                checkpoint.read_tensor(i, from as u64, &mut buffer)?;
+                hash.bytes(&buffer);
+            }
         }
         let names = checkpoint.tensors.iter().enumerate();
         let by_name = names.map(|(i, t)| (t.name.clone(), i)).collect();
@@ -113,6 +175,15 @@ impl Base for BaseCheckpoint {
         let info = self.checkpoint.tensors.get(*self.by_name.get(name)?)?;
         Some(BaseTensor { dtype: info.dtype, shape: info.shape.clone(), length: info.len })
     }
+
+    fn read(&self, name: &str, from: u64, out: &mut [u8]) -> Result<()> {
+        let number = self.by_name.get(name).copied().ok_or_else(|| missing(name))?;
+        self.checkpoint.read_tensor(number, from, out)
+    }
+
+    fn reads_stretches(&self) -> bool {
+        true
+    }
 }
 
 impl<S: ReadAt> Base for Reader<S> {
@@ -130,5 +201,10 @@ impl<S: ReadAt> Base for Reader<S> {
         let entry = self.entry(self.find(name)?)?;
         let (dtype, length) = (Dtype::named(entry.dtype), entry.length as u64);
         Some(BaseTensor { dtype, shape: entry.shape, length })
+    }
+
+    fn read(&self, name: &str, from: u64, out: &mut [u8]) -> Result<()> {
+        let number = self.find(name).ok_or_else(|| missing(name))?;
+        self.byte_range_into(number, from, out)
     }
 }

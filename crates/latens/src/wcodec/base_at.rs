@@ -31,6 +31,14 @@ impl Base for Named {
     fn about(&self, name: &str) -> Option<BaseTensor> {
         self.base.about(name)
     }
+
+    fn read(&self, name: &str, from: u64, out: &mut [u8]) -> Result<()> {
+        self.base.read(name, from, out).map_err(|e| e.of_another(&self.place))
+    }
+
+    fn reads_stretches(&self) -> bool {
+        self.base.reads_stretches()
+    }
 }
 
 /// Opens the checkpoint at `path` as a base: a `.safetensors`, its index of several, a `.gguf`, all of which are read

@@ -110,7 +110,7 @@ pub(super) fn tensors<W: Write>(
     seen.before(writer.entries());
     let mut first = 0;
     while first < checkpoint.tensors.len() {
-        let end = batch_end(checkpoint, first, base.is_some(), config);
+        let end = batch_end(checkpoint, first, base, config);
         write_tensors(checkpoint, first..end, base, config, seen, writer)?;
         first = end;
     }

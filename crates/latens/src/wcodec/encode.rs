@@ -20,6 +20,7 @@ pub(crate) mod model;
 pub(crate) mod part;
 pub(crate) mod plan;
 pub(crate) mod plane;
+pub(crate) mod referenced;
 pub(crate) mod repeats;
 pub(crate) mod sample;
 pub(crate) mod sources;

@@ -11,12 +11,6 @@ impl ModelHash {
         Self(Sha256::new())
     }
 
-    /// Takes in the next tensor.
-    pub(crate) fn tensor(&mut self, name: &str, dtype: &str, shape: &[u64], bytes: &[u8]) {
-        self.begin(name, dtype, shape, bytes.len());
-        self.bytes(bytes);
-    }
-
     /// Takes in what is to be known of the next tensor before its bytes.
     pub(crate) fn begin(&mut self, name: &str, dtype: &str, shape: &[u64], len: usize) {
         let length = |n: usize| u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes();

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod holder;
+mod reference;
 mod stretches;
 mod symbols;
 
@@ -14,7 +15,7 @@ use crate::wcodec::decode::places::Places;
 use crate::wcodec::decode::telling::Telling;
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::ends::read_into;
-use crate::wcodec::kept::{Kept, Rules, Symbols};
+use crate::wcodec::kept::{Kept, Rules};
 use crate::wcodec::layout::entry::{EntryRecord, Storage};
 use crate::wcodec::layout::header::check_zero;
 use crate::wcodec::layout::part::{Codec, Group, PartShape};
@@ -29,6 +30,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) use stretches::Stretches;
 
 use holder::{Explained, Holder, places, unit};
+use reference::PartOfBase;
 
 /// An entry whose descriptor has been read.
 pub(crate) struct OpenTensor<'a, S: ReadAt> {
@@ -53,16 +55,22 @@ pub(crate) struct OpenTensor<'a, S: ReadAt> {
     threads: usize,
     telling: Telling,
     /// What parts need from elsewhere, and is not kept for the next call.
-    needs: Vec<Needs>,
+    needs: Vec<Needs<'a>>,
 }
 
 /// What a part needs of others.
 #[derive(Default)]
-struct Needs {
+struct Needs<'a> {
     /// What explains its classes, where it is too large to be kept.
     rules: OnceLock<Rules>,
-    /// The symbols that it is predicted from.
-    reference: OnceLock<Symbols>,
+    /// What it is predicted from.
+    reference: OnceLock<Reference<'a>>,
+}
+
+/// The symbols that a part is predicted from, and of how many bits they are.
+enum Reference<'a> {
+    Held(u32, Arc<Vec<u8>>),
+    Read(u32, PartOfBase<'a>),
 }
 
 impl<S: ReadAt> Drop for OpenTensor<'_, S> {

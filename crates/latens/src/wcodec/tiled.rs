@@ -10,6 +10,7 @@
 use crate::bits::reader::BitReader;
 use crate::bits::writer::BitWriter;
 use crate::error::{Error, Result};
+use crate::wcodec::data::Data;
 use crate::wcodec::layout::prediction::{BY_TILE, Prediction};
 use crate::wcodec::predictor::{Band, Predictor};
 use crate::wcodec::tile::TileSize;
@@ -32,13 +33,20 @@ pub(crate) fn tile_size(prediction: &Prediction) -> Result<TileSize> {
 }
 
 /// The symbols of a reference for those of `range`: 0 where it has none.
-pub(crate) fn of_reference(reference: &[u8], range: Range<usize>) -> Cow<'_, [u8]> {
-    if let Some(there) = reference.get(range.clone()) {
-        return Cow::Borrowed(there);
-    }
-    let mut some = reference.get(range.start..).unwrap_or_default().to_vec();
+pub(crate) fn of_reference(reference: Data<'_>, range: Range<usize>) -> Result<Cow<'_, [u8]>> {
+    let end = range.end.min(reference.len());
+    let there = range.start.min(end)..end;
+    let mut some = match reference {
+        Data::Held(bytes) if there == range => return Ok(Cow::Borrowed(&bytes[range])),
+        Data::Held(bytes) => bytes[there].to_vec(),
+        Data::Read(_) => {
+            let mut some = Vec::new();
+            reference.get(there, &mut some)?;
+            some
+        }
+    };
     some.resize(range.len(), 0);
-    Cow::Owned(some)
+    Ok(Cow::Owned(some))
 }
 
 impl Tiles {

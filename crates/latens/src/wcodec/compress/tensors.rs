@@ -4,19 +4,20 @@ use super::BaseFile;
 use super::siblings::{Held, TensorBytes};
 use crate::bits::checksum::Crc32;
 use crate::error::{Error, Result};
-use crate::wcodec::base::{Base, BaseTensor};
+use crate::wcodec::base::{Base, BaseBytes, BaseTensor};
 use crate::wcodec::checkpoint::{Checkpoint, TensorInfo, wide};
 use crate::wcodec::config::Config;
 use crate::wcodec::crew::Crew;
 use crate::wcodec::data::Data;
 use crate::wcodec::encode::family::Alike;
-use crate::wcodec::encode::part::MOST_READ;
+use crate::wcodec::encode::part::{MOST_KEPT, MOST_READ};
+use crate::wcodec::encode::taken::Taken;
 use crate::wcodec::encode::tensor::{Input, Tensor};
 use crate::wcodec::file_writer::FileWriter;
 use crate::wcodec::layout::source::{EntryRef, PartOf, may_be_of_base};
-use crate::wcodec::plane::{Content, Part, Role};
+use crate::wcodec::plane::Role;
 use crate::wcodec::threads;
-use crate::wcodec::view::{Sign, View, WordOrder};
+use crate::wcodec::view::{Form, Layout, PartLayout, Sign, View, WordOrder};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io::Write;
@@ -34,17 +35,20 @@ const LEAST: usize = 1 << 12;
 pub(super) fn batch_end(
     checkpoint: &Checkpoint,
     first: usize,
-    based: bool,
+    base: Option<BaseFile<'_>>,
     config: &Config,
 ) -> usize {
     let threads = config.threads_in_force();
-    if threads == 1 || based || config.level > 10 || config.tools.is_some() {
+    // Of other bases each large tensor is in memory.
+    let alone = base.is_some_and(|base| !base.base.reads_stretches());
+    if threads == 1 || alone || config.level > 10 || config.tools.is_some() {
         return first + 1;
     }
-    let mut held = 0;
+    let (mut held, of_base) = (0, if base.is_some() { 2 } else { 1 });
     let more = checkpoint.tensors.iter().skip(first).take_while(|info| {
         // Of larger ones a few stretches and what belongs to rows and blocks are in memory.
-        held += usize::try_from(info.len).map_or(MOST_READ, |len| len.clamp(LEAST, MOST_READ));
+        let len = usize::try_from(info.len).unwrap_or(MOST_READ);
+        held += of_base * len.clamp(LEAST, MOST_READ);
         held <= threads * BATCH
     });
     first + more.count().max(1)
@@ -181,19 +185,28 @@ pub(super) fn write_tensors<W: Write>(
             .and_then(|()| open.look_back(checkpoint, seen, base.is_some(), config))
             .map_err(|e| placed(i, e))?;
     }
+    let may_be_like = |open: &Open<'_>| open.copy.is_none() && !open.info.siblings.explains;
+    let namesake = |(i, open)| match base.filter(|_| may_be_like(open)) {
+        Some(base) => Namesake::of(base.base, open.info).map_err(|e| placed(i, e)),
+        None => Ok(None),
+    };
+    let namesakes: Vec<_> = open.iter().enumerate().map(namesake).collect::<Result<_>>()?;
+    let mut alike: Vec<Option<Alike<'_>>> = Vec::new();
+    for (i, namesake) in namesakes.iter().enumerate() {
+        let of = namesake.as_ref().map_or(Ok(None), Namesake::alike);
+        alike.push(of.map_err(|e| placed(i, e))?);
+    }
     let mut inputs = Vec::new();
-    for (i, open) in open.iter().enumerate().filter(|(_, open)| open.copy.is_none()) {
+    for (open, alike) in open.iter().zip(&alike).filter(|(open, _)| open.copy.is_none()) {
         let mut family = open.held.family(checkpoint, open.info, seen.first);
-        let base = base.filter(|_| !open.info.siblings.explains);
-        let reference = base.map_or(Ok(None), |base| namesake(base.base, open.info));
-        family.reference = reference.map_err(|e| placed(i, e))?;
+        family.reference = alike.as_ref();
         let (name, mut views) = (Some(&open.info.name[..]), views(open.info, config));
         if open.info.is_settled {
-            family.reference = family.reference.filter(|alike| alike.view == open.info.view);
+            family.reference = family.reference.filter(|alike| alike.view() == open.info.view);
         }
-        if let Some(alike) = &family.reference {
-            views.retain(|view| *view != alike.view);
-            views.insert(0, alike.view);
+        if let Some(alike) = family.reference {
+            views.retain(|view| *view != alike.view());
+            views.insert(0, alike.view());
         }
         let is_settled = open.info.is_settled && open.info.len > 0;
         inputs.push(Input { name, tensor: open.tensor(), views, is_settled, family });
@@ -235,32 +248,64 @@ fn same(one: Data<'_>, other: Data<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// The base's tensor of the same name and type, taken apart: its weights, or its words as planes of bytes. It may have more rows,
-/// or fewer: vocabularies grow.
-fn namesake(base: &dyn Base, info: &TensorInfo) -> Result<Option<Alike>> {
-    let view = view_of_symbols(info).filter(|_| info.len > 0);
-    let like = base.about(&info.name).filter(|about| {
-        let rows = (about.shape.get(1..), about.shape.len());
-        about.dtype == info.dtype && rows == (info.shape.get(1..), info.shape.len())
-    });
-    let (Some(view), Some(BaseTensor { length, .. })) = (view, like) else { return Ok(None) };
-    let symbols = view
-        .layout(info.dtype, &info.shape, info.len)
-        .map(|layout| layout.rows.saturating_mul(layout.cols));
-    if !may_be_of_base(length, symbols.and_then(|n| usize::try_from(n).ok()).unwrap_or(0)) {
-        return Ok(None);
-    }
-    let (dtype, shape, bytes) = base.tensor(&info.name)?;
-    let Some(layout) = view.layout(dtype, &shape, bytes.len() as u64) else { return Ok(None) };
-    let part = |(part, p): (usize, Part)| match (p.role, p.content) {
-        (Role::Weights | Role::Exponent | Role::Mantissa, Content::Symbols(plane)) => {
-            let entry = EntryRef::Base(info.name.clone());
-            Some((PartOf::Other { entry, view, part }, plane.data))
+/// The base's tensor of the same name and type. It may have more rows, or fewer: vocabularies grow.
+struct Namesake<'b> {
+    name: &'b str,
+    layout: Layout,
+    bytes: OfBase<'b>,
+}
+
+/// Its bytes: in memory where they are few or must be read as a whole.
+enum OfBase<'b> {
+    Held(Vec<u8>),
+    Read(BaseBytes<'b>),
+}
+
+impl<'b> Namesake<'b> {
+    fn of(base: &'b dyn Base, info: &'b TensorInfo) -> Result<Option<Self>> {
+        let view = view_of_symbols(info).filter(|_| info.len > 0);
+        let like = base.about(&info.name).filter(|about| {
+            let rows = (about.shape.get(1..), about.shape.len());
+            about.dtype == info.dtype && rows == (info.shape.get(1..), info.shape.len())
+        });
+        let (Some(view), Some(BaseTensor { dtype, shape, length })) = (view, like) else {
+            return Ok(None);
+        };
+        let symbols = view
+            .layout(info.dtype, &info.shape, info.len)
+            .map(|layout| layout.rows.saturating_mul(layout.cols));
+        if !may_be_of_base(length, symbols.and_then(|n| usize::try_from(n).ok()).unwrap_or(0)) {
+            return Ok(None);
         }
-        _ => None,
-    };
-    let parts = layout.split(&bytes).unwrap_or_default();
-    Ok(Some(Alike { view, parts: parts.into_iter().enumerate().map(part).collect() }))
+        let (name, len) = (&info.name[..], usize::try_from(length).unwrap_or(usize::MAX));
+        let (bytes, layout) = if base.reads_stretches() && len > MOST_KEPT {
+            let layout = view.layout(dtype, &shape, length);
+            (OfBase::Read(BaseBytes { base, name, len }), layout)
+        } else {
+            let (dtype, shape, bytes) = base.tensor(name)?;
+            let layout = view.layout(dtype, &shape, bytes.len() as u64);
+            (OfBase::Held(bytes), layout)
+        };
+        Ok(layout.map(|layout| Self { name, layout, bytes }))
+    }
+
+    /// Its parts: weights, or words as planes of bytes.
+    fn alike(&self) -> Result<Option<Alike<'_>>> {
+        let bytes = match &self.bytes {
+            OfBase::Held(bytes) => Data::Held(bytes),
+            OfBase::Read(bytes) => Data::Read(bytes),
+        };
+        let part = |(part, of): (usize, PartLayout)| match (of.role, of.form) {
+            (Role::Weights | Role::Exponent | Role::Mantissa, Form::Symbols { .. }) => {
+                let entry = EntryRef::Base(self.name.to_owned());
+                Some(PartOf::Other { entry, view: self.layout.view, part })
+            }
+            _ => None,
+        };
+        let of = self.layout.parts().into_iter().enumerate().map(part).collect();
+        let taken = Taken::apart(self.layout, bytes)?;
+        Ok(taken.map(|taken| Alike { taken, of }))
+    }
 }
 
 /// The view in which a tensor may be predicted from another one: as the symbols that it has, or its words as planes of

@@ -10,6 +10,7 @@ mod whole;
 use crate::error::{Error, Result};
 use crate::wcodec::class::Terms;
 use crate::wcodec::class::windows::Windows;
+use crate::wcodec::data::Data;
 use crate::wcodec::decode::tables::Slots;
 use crate::wcodec::layout::prediction::{COLUMN, LINEAR, NONE, Prediction, REFERENCE};
 use crate::wcodec::layout::symbols::Symbols;
@@ -41,7 +42,7 @@ pub(crate) struct SymbolDecoder<'a> {
     /// From columns as they are coded to columns as they are.
     pub(crate) back: Option<&'a Rearrangement>,
     /// Symbols of the reference, which may be more than the part has, or fewer.
-    pub(crate) reference: Option<&'a [u8]>,
+    pub(crate) reference: Option<Data<'a>>,
 }
 
 /// What a group is decoded to.
@@ -215,7 +216,7 @@ impl SymbolDecoder<'_> {
     fn restore(&self, group: usize, tiles: &Tiles, out: &mut [u8]) -> Result<()> {
         let Some(prediction) = &self.symbols.prediction else { return Ok(()) };
         let rows = self.rows(out.len());
-        let reference = self.reference_of(group, out.len());
+        let reference = self.reference_of(group, out.len())?;
         tiles.band(prediction, self.bits, rows, self.symbols.cols, &reference)?.restore(out)
     }
 
@@ -224,9 +225,9 @@ impl SymbolDecoder<'_> {
     }
 
     /// The symbols of the reference, where there is one, for the first ones of a group.
-    fn reference_of(&self, group: usize, count: usize) -> Cow<'_, [u8]> {
+    fn reference_of(&self, group: usize, count: usize) -> Result<Cow<'_, [u8]>> {
         let first = self.symbols.group_range(group).start;
         let there = |reference| of_reference(reference, first..first + count);
-        self.reference.map(there).unwrap_or_default()
+        self.reference.map_or_else(|| Ok(Cow::default()), there)
     }
 }

@@ -28,7 +28,10 @@ pub(super) fn symbol_plan(
             centre: p.centre,
             transform: p.transform,
             means: p.means.clone(),
-            reference: decoder.reference.map(|symbols| of_reference(symbols, range).into_owned()),
+            reference: match decoder.reference {
+                Some(symbols) => Some(of_reference(symbols, range)?.into_owned()),
+                None => None,
+            },
         }),
     };
     let classes = decoder.terms.as_ref().map(|terms| ClassPlan {

@@ -9,6 +9,7 @@ use crate::wcodec::encode::tiled::Reference;
 use crate::wcodec::layout::source::{NumberForm, PartOf, Source};
 use crate::wcodec::plane::Role;
 use crate::wcodec::view::{Form, PartLayout, View};
+use std::fmt;
 
 /// Steps of levels of blocks: 2^-3 octaves, and half of that where these say where symbols are.
 const FRACTION: u32 = 3;
@@ -34,22 +35,32 @@ pub(crate) struct Family<'a> {
     pub(crate) bias: Option<Sibling<'a>>,
     pub(crate) row_map: Option<(PartOf, SourceBytes<'a>)>,
     /// The tensor that this one may be like.
-    pub(crate) reference: Option<Alike>,
+    pub(crate) reference: Option<&'a Alike<'a>>,
 }
 
-/// Parts of another tensor that those of this one may be like, under one view.
-#[derive(Clone, Debug)]
-pub(crate) struct Alike {
-    pub(crate) view: View,
-    /// What refers to each part in the file, and its symbols; none where it is not referred to.
-    pub(crate) parts: Vec<Option<(PartOf, Vec<u8>)>>,
+/// A tensor whose parts those of this one may be like, under one view.
+pub(crate) struct Alike<'a> {
+    pub(crate) taken: Taken<'a>,
+    /// What refers to each part in the file; none where it is not referred to.
+    pub(crate) of: Vec<Option<PartOf>>,
 }
 
-impl Alike {
+impl fmt::Debug for Alike<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Alike").field("of", &self.of).finish_non_exhaustive()
+    }
+}
+
+impl Alike<'_> {
+    /// The view under which they may be.
+    pub(crate) fn view(&self) -> View {
+        self.taken.layout.view
+    }
+
     /// What a part may be predicted from, under a view.
     pub(crate) fn part(&self, view: View, index: usize) -> Option<Reference<'_>> {
-        let (of, symbols) = self.parts.get(index).filter(|_| view == self.view)?.as_ref()?;
-        Some(Reference { of, symbols })
+        let of = self.of.get(index).filter(|_| view == self.view())?.as_ref()?;
+        Some(Reference { of, symbols: self.taken.data(index) })
     }
 }
 

@@ -8,6 +8,7 @@ use crate::ans::rans::MAX_TABLE_BITS;
 use crate::error::Result;
 use crate::wcodec::class::windows::Windows;
 use crate::wcodec::crew::Crew;
+use crate::wcodec::data::Data;
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::candidates::sample_step;
 use crate::wcodec::encode::columns::{Means, column_means};
@@ -23,7 +24,7 @@ use crate::wcodec::encode::symbols::{
 };
 use crate::wcodec::encode::tally::Tallies;
 use crate::wcodec::layout::part::PartShape;
-use crate::wcodec::layout::prediction::{COLUMN, Prediction};
+use crate::wcodec::layout::prediction::{COLUMN, Prediction, REFERENCE};
 use crate::wcodec::layout::short_stream;
 use crate::wcodec::layout::symbols::Symbols;
 use crate::wcodec::order::Order;
@@ -61,6 +62,7 @@ pub(crate) struct Modelled<'a> {
     /// The symbols themselves; `None` where the first prediction surely is better.
     plain: Option<Modelling>,
     predicted: Vec<Predicted>,
+    reference: Option<Data<'a>>,
 }
 
 /// Symbols, or what a prediction leaves of them, and pairs of these where they may be coded so.
@@ -83,7 +85,7 @@ enum Paired {
 }
 
 /// Chooses classes for a part of symbols.
-pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a>> {
+pub(crate) fn model<'a>(job: &Job<'a>, crew: Crew<'_>) -> Result<Modelled<'a>> {
     let Job { role, plane, shape, ref hints, config, .. } = *job;
     let recut = plane.rows == 1 && plane.cols > RECUT_COLS || plane.cols > MAX_COLS;
     // Rows are whole where they are predicted.
@@ -133,7 +135,8 @@ pub(crate) fn model<'a>(job: &Job<'a, '_>, crew: Crew<'_>) -> Result<Modelled<'a
         let all = predicted.chain(&mut plain);
         all.for_each(|modelling| modelling.single.prepare(job.config.table_bits));
     }
-    Ok(Modelled { role, shape, matrix: own, sources, recut, plain, predicted })
+    let reference = job.reference.map(|reference| reference.symbols);
+    Ok(Modelled { role, shape, matrix: own, sources, recut, plain, predicted, reference })
 }
 
 /// What pairs may take.
@@ -234,10 +237,23 @@ impl<'a> Modelled<'a> {
             classes: plan.classes,
         };
         let (data, width, sources) = (matrix.symbols, matrix.bits, self.sources);
+        let by_reference = |p: &Prediction| p.predictor == REFERENCE;
+        let reference =
+            self.reference.filter(|_| symbols.prediction.as_ref().is_some_and(by_reference));
         let there = symbols.order.as_ref().and_then(Order::there);
         let windows = Windows::of(&symbols);
-        let direct =
-            Direct { data, residuals, symbols, there, windows, width, sources, cost, roughly };
+        let direct = Direct {
+            data,
+            residuals,
+            reference,
+            symbols,
+            there,
+            windows,
+            width,
+            sources,
+            cost,
+            roughly,
+        };
         PlannedPart::new(self.role, self.shape, Way::Direct(Box::new(direct)), config.threads)
     }
 

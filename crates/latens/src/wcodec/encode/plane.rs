@@ -18,7 +18,7 @@ use crate::wcodec::transform::Transform;
 
 /// A part of symbols, or of bytes, whose classes are chosen.
 pub(crate) struct ModelledPlane<'a> {
-    job: Job<'a, 'a>,
+    job: Job<'a>,
     by: By<'a>,
 }
 
@@ -83,13 +83,13 @@ impl<'a> ModelledPlane<'a> {
 }
 
 /// Settles how symbols are encoded by the direct coder.
-pub(crate) fn direct_of<'a>(job: &Job<'a, '_>, bank: &mut Bank) -> Result<PlannedPart<'a>> {
+pub(crate) fn direct_of<'a>(job: &Job<'a>, bank: &mut Bank) -> Result<PlannedPart<'a>> {
     Ok(model(job, Crew::ALONE)?.plan(job.config, bank))
 }
 
 /// Symbols by the direct coder, and at the highest levels by whatever is smaller.
 fn smallest<'a>(
-    job: &Job<'a, '_>,
+    job: &Job<'a>,
     direct: Modelled<'a>,
     config: &Config,
     bank: &mut Bank,
@@ -137,7 +137,7 @@ fn job<'a>(
     shape: PartShape,
     hints: Hints<'a>,
     config: &Config,
-) -> Job<'a, 'static> {
+) -> Job<'a> {
     let (config, watch) = (config.direct(plane.bits), config.watch.clone());
     Job { role, plane, shape, hints, reference: None, config, watch }
 }

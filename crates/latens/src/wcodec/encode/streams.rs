@@ -7,11 +7,12 @@ use crate::error::{Error, Result};
 use crate::spare;
 use crate::wcodec::class::windows::Windows;
 use crate::wcodec::class::{RowSums, Terms};
-use crate::wcodec::data::Data;
+use crate::wcodec::data::{Data, Stretches};
 use crate::wcodec::encode::bank::Bank;
 use crate::wcodec::encode::columns::subtract;
 use crate::wcodec::encode::escapes::Escaper;
 use crate::wcodec::encode::part::Bounds;
+use crate::wcodec::encode::referenced::Referenced;
 use crate::wcodec::encode::sources::{Near, Sources};
 use crate::wcodec::encode::stacked::Stacked;
 use crate::wcodec::layout::prediction::COLUMN;
@@ -63,8 +64,10 @@ impl Coder {
 /// Symbols of which all is settled but the streams of their groups.
 pub(crate) struct Direct<'a> {
     pub(crate) data: Data<'a>,
-    /// What predictors leave that need the whole plane.
+    /// What predictors leave that need the whole plane, or little.
     pub(crate) residuals: Option<Vec<u8>>,
+    /// The plane that they are predicted from, where that is not made yet.
+    pub(crate) reference: Option<Data<'a>>,
     pub(crate) symbols: Symbols,
     /// From columns as they are to columns as they are coded.
     pub(crate) there: Option<Rearrangement>,
@@ -116,9 +119,14 @@ impl Direct<'_> {
         let mut own = Near::default();
         let near = self.sources.near(symbols.rows_of(group), &mut own)?;
         let terms = symbols.classes.as_ref().map(|rule| near.terms(rule));
-        let mut data = match &self.residuals {
-            Some(residuals) => &residuals[range],
-            None => self.data.get(range, &mut read)?,
+        let mut data = match (&self.residuals, self.reference) {
+            (Some(residuals), _) => &residuals[range],
+            (None, Some(reference)) => {
+                Referenced { symbols: self.data, reference, bits: self.width }
+                    .read(range, &mut read)?;
+                &read
+            }
+            (None, None) => self.data.get(range, &mut read)?,
         };
         let prediction = symbols.prediction.as_ref().filter(|p| p.predictor == COLUMN);
         let means = prediction.and_then(|p| p.means.as_deref());

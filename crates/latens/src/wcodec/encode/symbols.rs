@@ -115,13 +115,13 @@ pub(crate) struct PlaneRef<'a> {
 
 /// Symbols to be encoded.
 #[derive(Clone, Debug)]
-pub(crate) struct Job<'a, 'r> {
+pub(crate) struct Job<'a> {
     pub(crate) role: Role,
     pub(crate) plane: PlaneRef<'a>,
     pub(crate) shape: PartShape,
     pub(crate) hints: Hints<'a>,
     /// A plane that this one may be predicted by.
-    pub(crate) reference: Option<Reference<'r>>,
+    pub(crate) reference: Option<Reference<'a>>,
     pub(crate) config: DirectConfig,
     pub(crate) watch: Watch,
 }

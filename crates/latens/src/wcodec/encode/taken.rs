@@ -2,23 +2,20 @@
 
 mod pass;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::spare;
 use crate::wcodec::crew::Crew;
-use crate::wcodec::data::{Data, Stretches};
+use crate::wcodec::data::Data;
 use crate::wcodec::encode::part::MOST_KEPT;
 use crate::wcodec::encode::tensor::Tensor;
 use crate::wcodec::plane::{Part, Role};
-use crate::wcodec::threads::Spare;
+use crate::wcodec::split_part::SplitPart;
 use crate::wcodec::view::{Layout, PartLayout, View};
-use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pass::{Memory, Pass};
 
-/// Bytes that are taken apart at a time where one part is wanted.
-const STRETCH: usize = 1 << 20;
 /// Bytes that are taken apart at a time where parts are collected and what they join to is compared: few
 /// enough that all of it stays in the cache, in memory that is used again.
 const CHECKED: usize = 1 << 16;
@@ -42,49 +39,6 @@ enum Source<'a> {
     Split(SplitPart<'a>),
 }
 
-/// A part that is split off a stretch at a time.
-struct SplitPart<'a> {
-    tensor: Data<'a>,
-    /// The tensor as pieces that can be split on their own.
-    pieces: Layout,
-    /// Which part.
-    index: usize,
-    /// Bytes of the tensor, and of the part, that a piece has.
-    piece: (usize, usize),
-    /// Memory for bytes of the tensor: fresh one is dear.
-    spare: Spare,
-}
-
-impl Stretches for SplitPart<'_> {
-    fn len(&self) -> usize {
-        let (whole, own) = self.piece;
-        self.tensor.len().checked_div(whole).unwrap_or(0) * own
-    }
-
-    fn read(&self, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
-        let (whole, own) = (self.piece.0.max(1), self.piece.1.max(1));
-        let (first, end) = (range.start / own, range.end.div_ceil(own));
-        let step = (STRETCH / whole).max(1);
-        let mut buffer = self.spare.take();
-        let count = (end - first) * own;
-        if out.capacity() < count {
-            spare::give_bytes(std::mem::replace(out, spare::stale_bytes(count)));
-        }
-        out.resize(count, 0);
-        for (from, out) in (first..end).step_by(step).zip(out.chunks_mut(step * own)) {
-            let stretch = from * whole..end.min(from + step) * whole;
-            let bytes = self.tensor.get(stretch, &mut buffer)?;
-            if !self.pieces.split_part(bytes, self.index, out) {
-                return Err(Error::invalid("a tensor that has no such part"));
-            }
-        }
-        self.spare.give(buffer);
-        out.truncate(range.end - first * own);
-        out.drain(..range.start - first * own);
-        Ok(())
-    }
-}
-
 impl<'a> Taken<'a> {
     /// The tensor's parts, all of them in memory if `at_once` says so; `None` where the view does not fit it or does not give back the same
     /// bytes, whatever it promises.
@@ -106,6 +60,22 @@ impl<'a> Taken<'a> {
             return Ok(Some(Self { layout, parts: vec![part], is_text: false }));
         }
         Self::by_pieces(layout, tensor.bytes, at_once || len <= MOST_KEPT, crew)
+    }
+
+    /// The parts of a tensor that is not to be encoded: small ones at once, of others each is split off where it is wanted, if
+    /// it can be. `None` where the view does not fit.
+    pub(crate) fn apart(layout: Layout, tensor: Data<'a>) -> Result<Option<Self>> {
+        let count = layout.parts().len();
+        let split = || (0..count).map(|i| SplitPart::new(tensor, layout, i).map(Source::Split));
+        let parts = match tensor.len() > MOST_KEPT {
+            _ if layout.is_same() => Some(vec![Source::Same(tensor)]),
+            true => split().collect(),
+            false => None,
+        };
+        Ok(match parts {
+            Some(parts) => Some(Self { layout, parts, is_text: false }),
+            None => layout.split(&tensor.whole()?).map(|parts| Self::of_parts(layout, parts)),
+        })
     }
 
     /// Parts that are in memory.
@@ -137,12 +107,12 @@ impl<'a> Taken<'a> {
                 _ => false,
             };
             if held || again && own * count <= MOST_HELD {
-                return Source::Held(spare::Bytes::stale(own * count));
+                return Some(Source::Held(spare::Bytes::stale(own * count)));
             }
-            let (piece, spare) = ((whole, own), Spare::default());
-            Source::Split(SplitPart { tensor, pieces, index, piece, spare })
+            SplitPart::new(tensor, layout, index).map(Source::Split)
         };
-        let mut parts: Vec<Source<'a>> = of.iter().zip(&own).enumerate().map(split).collect();
+        let parts = of.iter().zip(&own).enumerate().map(split).collect::<Option<Vec<Source<'a>>>>();
+        let Some(mut parts) = parts else { return Ok(None) };
         let step = (CHECKED / whole).max(1);
         let room = parts.iter_mut().zip(&own).map(|(part, own)| match part {
             Source::Held(data) => data.chunks_mut((step * own).max(1)).map(Mutex::new).collect(),

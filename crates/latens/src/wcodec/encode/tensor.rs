@@ -173,7 +173,7 @@ impl<'a> Input<'a> {
         }
         views.extend(words);
         // Predictors and planes of bits look at all of a tensor.
-        let at_once = config.level > 10 || config.tools.is_some() || family.reference.is_some();
+        let at_once = config.level > 10 || config.tools.is_some();
         let is_text = self.name.is_none() && blob::is_text(tensor.bytes, config.level);
         let taken = views.iter().map(|&view| Taken::new(&tensor, view, at_once, crew).transpose());
         let mut taken: Vec<Taken<'_>> = taken.flatten().collect::<Result<_>>()?;
@@ -346,8 +346,7 @@ fn model_part<'a>(
             let least = taken.layout.least(bits);
             let plane = PlaneRef { rows, cols, bits, least, data };
             let hints = hints(role, plane, taken, index, family, config.effort());
-            let alike = family.reference.as_ref();
-            let reference = alike.and_then(|a| a.part(taken.layout.view, index));
+            let reference = family.reference.and_then(|a| a.part(taken.layout.view, index));
             ModelledPlane::new(role, plane, hints, reference, config, crew)?
         }
         Form::Words { width, float, a_row } => {

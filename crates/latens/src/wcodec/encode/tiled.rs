@@ -32,7 +32,7 @@ type Ask<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reference<'a> {
     pub(crate) of: &'a PartOf,
-    pub(crate) symbols: &'a [u8],
+    pub(crate) symbols: Data<'a>,
 }
 
 /// A group after prediction and transforms.
@@ -45,11 +45,7 @@ struct Prepared {
 }
 
 /// Encodes a part of symbols with given tools.
-pub(crate) fn tiled<'a>(
-    job: &Job<'a, '_>,
-    tools: &Tools,
-    bank: &mut Bank,
-) -> Result<PlannedPart<'a>> {
+pub(crate) fn tiled<'a>(job: &Job<'a>, tools: &Tools, bank: &mut Bank) -> Result<PlannedPart<'a>> {
     let Job { role, plane, shape, .. } = *job;
     // Tiles reach over groups of rows in what is learned of them: the plane is held.
     let whole = plane.data.whole()?;
@@ -81,7 +77,7 @@ pub(crate) fn tiled<'a>(
 
 /// How a part is coded, but for classes and tables; and its groups after prediction and transforms.
 fn predicted(
-    job: &Job<'_, '_>,
+    job: &Job<'_>,
     tools: &Tools,
     matrix: Matrix<'_>,
     held: &[u8],
@@ -183,7 +179,8 @@ fn prepare(
     let range = coded.group_range(group);
     let data = &symbols[range.clone()];
     let rows = data.len().checked_div(coded.cols).unwrap_or(0);
-    let reference = reference.map(|r| of_reference(r.symbols, range)).unwrap_or_default();
+    let reference = reference.map(|r| of_reference(r.symbols, range)).transpose()?;
+    let reference = reference.unwrap_or_default();
     let mut tiles = Tiles { predictors: vec![among[0]], codes: Vec::new() };
     if among.len() > 1 {
         let band = tiles.band(prediction, bits, rows, coded.cols, &reference)?;

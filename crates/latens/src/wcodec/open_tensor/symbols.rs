@@ -1,5 +1,4 @@
-//! What decodes the symbols of a part, and the numbers that it needs from elsewhere: sources of classes, a
-//! reference.
+//! What decodes the symbols of a part, and the numbers that it needs from elsewhere: sources of classes.
 
 use super::{Asked, OpenTensor, layout};
 use crate::error::{Error, Result};
@@ -8,19 +7,17 @@ use crate::wcodec::class::windows::Windows;
 use crate::wcodec::class::{Blocks, Terms};
 use crate::wcodec::decode::group::SymbolDecoder;
 use crate::wcodec::decode::tables::Slots;
-use crate::wcodec::kept::{Numbers, OfBase, Rules, Symbols};
+use crate::wcodec::kept::{Numbers, Rules};
 use crate::wcodec::layout::entry::EntryRecord;
 use crate::wcodec::layout::part::{Codec, PartRecord};
-use crate::wcodec::layout::source::{EntryRef, PartOf, Source, may_be_of_base, may_be_source};
+use crate::wcodec::layout::source::{EntryRef, PartOf, Source, may_be_source};
 use crate::wcodec::layout::symbols::Symbols as SymbolsRecord;
 use crate::wcodec::order::Order;
-use crate::wcodec::plane::Part;
 use crate::wcodec::view::View;
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// What is wrong with a source that names a part which its tensor has not.
-const NO_PART: &str = "a source does not have such parts";
+pub(super) const NO_PART: &str = "a source does not have such parts";
 
 impl<S: ReadAt> OpenTensor<'_, S> {
     /// What explains the classes of a part.
@@ -50,7 +47,7 @@ impl<S: ReadAt> OpenTensor<'_, S> {
     }
 
     /// The numbers of a source of part `before`.
-    fn numbers(&self, of: &PartOf, before: usize) -> Result<Numbers> {
+    pub(super) fn numbers(&self, of: &PartOf, before: usize) -> Result<Numbers> {
         match of {
             PartOf::Own(part) if *part < before => {
                 let record = self.descriptor.parts.get(*part);
@@ -98,87 +95,6 @@ impl<S: ReadAt> OpenTensor<'_, S> {
         let mut bytes = Vec::new();
         open.checked_bytes(&mut bytes)?;
         Ok(bytes)
-    }
-
-    /// The symbols that part `number` is predicted from, decoded once; none where it has no reference.
-    fn reference(
-        &self,
-        number: usize,
-        symbols: &SymbolsRecord,
-        bits: u32,
-    ) -> Result<Option<&[u8]>> {
-        let Some(of) = symbols.prediction.as_ref().and_then(|p| p.reference.as_ref()) else {
-            return Ok(None);
-        };
-        let needs = self.needs.get(number);
-        let needs = needs.ok_or_else(|| self.wrong(format!("there is no part {number}")))?;
-        if needs.reference.get().is_none() {
-            self.references_with(of, number)?;
-        }
-        let reference = needs.reference.get().filter(|(of_bits, _)| *of_bits == bits);
-        let wrong = || self.wrong(format!("the reference is not of symbols of {bits} bits"));
-        reference.map(|(_, reference)| Some(&reference[..])).ok_or_else(wrong)
-    }
-
-    /// Decodes `of`, which part `number` is predicted from, and with a tensor of the base what other parts need of that.
-    fn references_with(&self, of: &PartOf, number: usize) -> Result<()> {
-        let keep = |number: usize, symbols: &Symbols| {
-            if let Some(needs) = self.needs.get(number) {
-                needs.reference.get_or_init(|| symbols.clone());
-            }
-        };
-        let PartOf::Other { entry: EntryRef::Base(name), view, part } = of else {
-            let Numbers { bytes, width, bits, .. } = self.numbers(of, number)?;
-            if width == 1 {
-                keep(number, &(bits, Arc::new(bytes)));
-            }
-            return Ok(());
-        };
-        self.check_of_base(name, number)?;
-        let last = &self.reader.last;
-        let of_base = match last.of_base(name, *view) {
-            Some(kept) if self.outermost => kept,
-            _ => Arc::new(OfBase::new(name, *view, self.of_base(name, *view, number)?)),
-        };
-        if self.keeps {
-            last.keep_of_base(&of_base);
-        }
-        if of_base.parts.get(*part).is_none() {
-            return Err(self.wrong(NO_PART));
-        }
-        for (number, record) in self.descriptor.parts.iter().enumerate() {
-            if let Some(PartOf::Other { entry: EntryRef::Base(other), view: under, part }) =
-                record.reference()
-                && (other, under) == (name, view)
-                && let Some(Some(symbols)) = of_base.parts.get(*part)
-                && self.check_of_base(name, number).is_ok()
-            {
-                keep(number, symbols);
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether part `number` may name a tensor of the base: it is not much larger.
-    fn check_of_base(&self, name: &str, number: usize) -> Result<()> {
-        let count = self.descriptor.parts.get(number).map_or(0, |p| p.shape.count());
-        let about = self.reader.base()?.about(name);
-        match about.is_none_or(|about| may_be_of_base(about.length, count)) {
-            true => Ok(()),
-            false => Err(self.wrong(format!("tensor {name:?} of the base is too large a source"))),
-        }
-    }
-
-    /// The parts of a tensor of the base under a view, which part `number` names.
-    fn of_base(&self, name: &str, view: View, number: usize) -> Result<Vec<Part>> {
-        if !self.outermost {
-            return Err(self.wrong("a source has a source elsewhere"));
-        }
-        self.check_of_base(name, number)?;
-        let (dtype, shape, bytes) = self.reader.base()?.tensor(name)?;
-        let layout = view.layout(dtype, &shape, bytes.len() as u64);
-        let none = || self.wrong(NO_PART);
-        layout.and_then(|l| l.split(&bytes)).ok_or_else(none)
     }
 
     pub(crate) fn symbols<'b>(

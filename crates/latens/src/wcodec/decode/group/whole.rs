@@ -66,7 +66,7 @@ impl SymbolDecoder<'_> {
         if prediction.transform {
             transform::inverse(&tiles.codes, tile_size(prediction)?, cols, &mut data)?;
         }
-        let (rows, reference) = (self.rows(out.len()), self.reference_of(group, out.len()));
+        let (rows, reference) = (self.rows(out.len()), self.reference_of(group, out.len())?);
         let band = tiles.band(prediction, self.bits, rows, cols, &reference)?;
         band.restore_whole(&data, out)
     }

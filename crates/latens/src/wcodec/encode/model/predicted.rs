@@ -6,11 +6,12 @@ use crate::spare;
 use crate::wcodec::data::{Data, Stretches};
 use crate::wcodec::encode::candidates::sample_step;
 use crate::wcodec::encode::centre::centre;
-use crate::wcodec::encode::columns::{Centred, means, subtract};
+use crate::wcodec::encode::columns::{Centred, means};
 use crate::wcodec::encode::linear;
 use crate::wcodec::encode::matrix::Matrix;
 use crate::wcodec::encode::part::MOST_KEPT;
 use crate::wcodec::encode::plan::{Explained, explain};
+use crate::wcodec::encode::referenced::Referenced;
 use crate::wcodec::encode::sources::Sources;
 use crate::wcodec::encode::symbols::{GROUP, Job};
 use crate::wcodec::layout::prediction::{LINEAR, Prediction, REFERENCE};
@@ -23,30 +24,33 @@ use crate::wcodec::tiled::Tiles;
 pub(super) struct Predicted {
     pub(super) prediction: Prediction,
     pub(super) modelling: Modelling,
-    /// All of it, where it had to be made.
+    /// All of it, where it was made as a whole.
     pub(super) residuals: Option<Vec<u8>>,
 }
 
 /// What another plane leaves of symbols.
 pub(super) fn by_reference(
-    job: &Job<'_, '_>,
+    job: &Job<'_>,
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
 ) -> Result<Option<Predicted>> {
-    let (Some(reference), Some(symbols)) = (job.reference, matrix.symbols.held()) else {
-        return Ok(None);
-    };
-    let mut data = symbols.to_vec();
-    let both = data.len().min(reference.symbols.len());
-    subtract(&mut data[..both], &reference.symbols[..both], matrix.bits);
+    let Some(reference) = job.reference else { return Ok(None) };
+    let left =
+        Referenced { symbols: matrix.symbols, reference: reference.symbols, bits: matrix.bits };
     let of = Some(reference.of.clone());
     let prediction = Prediction { reference: of, ..uniform(REFERENCE) };
-    Predicted::new(prediction, data, matrix, sources).map(Some)
+    if matrix.len() > MOST_KEPT {
+        return Predicted::new(prediction, Data::Read(&left), matrix, sources).map(Some);
+    }
+    let mut data = Vec::new();
+    left.read(0..matrix.len(), &mut data)?;
+    let predicted = Predicted::new(prediction, Data::Held(&data), matrix, sources)?;
+    Ok(Some(Predicted { residuals: Some(data), ..predicted }))
 }
 
 /// What other columns leave of those of `explained` symbols.
 pub(super) fn by_columns(
-    job: &Job<'_, '_>,
+    job: &Job<'_>,
     matrix: Matrix<'_>,
     sources: &Sources<'_>,
     explained: &Explained,
@@ -64,21 +68,22 @@ pub(super) fn by_columns(
     }
     let prediction = Prediction { centre, means: Some(means), weights, ..uniform(LINEAR) };
     let data = residuals_of(&prediction, symbols, matrix, &ask)?;
-    Predicted::new(prediction, data, matrix, sources).map(Some)
+    let predicted = Predicted::new(prediction, Data::Held(&data), matrix, sources)?;
+    Ok(Some(Predicted { residuals: Some(data), ..predicted }))
 }
 
 impl Predicted {
     fn new(
         prediction: Prediction,
-        data: Vec<u8>,
+        symbols: Data<'_>,
         matrix: Matrix<'_>,
         sources: &Sources<'_>,
     ) -> Result<Self> {
-        let left = Matrix { symbols: Data::Held(&data), ..matrix };
+        let left = Matrix { symbols, ..matrix };
         let mut single = explain(left, sources, left.count(sample_step(left))?, None)?;
         single.complete(left, sources)?;
         let modelling = Modelling { single, pairs: Paired::None };
-        Ok(Self { prediction, modelling, residuals: Some(data) })
+        Ok(Self { prediction, modelling, residuals: None })
     }
 
     /// Bits of what the prediction itself takes.

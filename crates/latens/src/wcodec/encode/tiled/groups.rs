@@ -21,7 +21,7 @@ use crate::wcodec::tiled::tile_size;
 use std::borrow::Cow;
 
 /// What may tell classes: nothing, where there shall be none.
-fn hints_of<'h>(job: &'h Job<'_, '_>, tools: &Tools) -> Cow<'h, Hints<'h>> {
+fn hints_of<'h>(job: &'h Job<'_>, tools: &Tools) -> Cow<'h, Hints<'h>> {
     match tools.contexts {
         true => Cow::Borrowed(&job.hints),
         false => Cow::Owned(Hints::none(job.hints.measure)),
@@ -43,7 +43,7 @@ fn plan_of(
 
 /// Groups by the bitplane coder, whose contexts the classes tell: tables there are none.
 pub(super) fn by_bitplanes(
-    job: &Job<'_, '_>,
+    job: &Job<'_>,
     tools: &Tools,
     matrix: Matrix<'_>,
     (symbols, prepared): (&mut Symbols, &[Prepared]),
@@ -60,7 +60,7 @@ pub(super) fn by_bitplanes(
 
 /// Groups of residuals by the direct coder, with a table for each class.
 pub(super) fn by_classes(
-    job: &Job<'_, '_>,
+    job: &Job<'_>,
     tools: &Tools,
     matrix: Matrix<'_>,
     (symbols, prepared): (&mut Symbols, &[Prepared]),

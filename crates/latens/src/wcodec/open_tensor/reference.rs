@@ -1,0 +1,197 @@
+//! The symbols that a part is predicted from: decoded once, or read of the base where they are wanted.
+
+use super::symbols::NO_PART;
+use super::{OpenTensor, Reference};
+use crate::error::Result;
+use crate::wcodec::base::{Base, BaseBytes, BaseTensor};
+use crate::wcodec::checkpoint::ReadAt;
+use crate::wcodec::data::{Data, Stretches};
+use crate::wcodec::kept::{Numbers, OfBase};
+use crate::wcodec::layout::source::{EntryRef, PartOf, may_be_of_base};
+use crate::wcodec::layout::symbols::Symbols as SymbolsRecord;
+use crate::wcodec::plane::Part;
+use crate::wcodec::split_part::SplitPart;
+use crate::wcodec::view::{Form, Layout, View};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Bytes of a tensor of the base up to which it is read at once, and kept.
+const MOST_AT_ONCE: u64 = if cfg!(test) { 1 << 12 } else { 1 << 22 };
+
+/// A part of a large tensor of the base, which is split off by stretches.
+pub(super) struct PartOfBase<'a> {
+    tensor: Arc<OfBaseTensor<'a>>,
+    part: usize,
+}
+
+/// A large tensor of the base.
+struct OfBaseTensor<'a> {
+    base: &'a dyn Base,
+    name: String,
+    layout: Layout,
+    len: usize,
+    /// Its bytes, where they are not read by stretches.
+    held: Option<Vec<u8>>,
+}
+
+impl PartOfBase<'_> {
+    fn with<T>(&self, f: impl FnOnce(Option<SplitPart<'_>>) -> T) -> T {
+        let OfBaseTensor { base, name, layout, len, held } = &*self.tensor;
+        let bytes = BaseBytes { base: *base, name, len: *len };
+        let data = held.as_ref().map_or(Data::Read(&bytes), |held| Data::Held(held));
+        f(SplitPart::new(data, *layout, self.part))
+    }
+
+    /// Of how many bits its symbols are; none where it has none, or they cannot be split off so.
+    fn bits(&self) -> Option<u32> {
+        match self.tensor.layout.parts().get(self.part)?.form {
+            Form::Symbols { bits, .. } => self.with(|part| part.map(|_| bits)),
+            Form::Words { .. } | Form::Raw { .. } => None,
+        }
+    }
+}
+
+impl Stretches for PartOfBase<'_> {
+    fn len(&self) -> usize {
+        self.with(|part| part.map_or(0, |part| part.len()))
+    }
+
+    fn read(&self, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
+        self.with(|part| part.map_or(Ok(()), |part| part.read(range, out)))
+    }
+}
+
+impl<'a, S: ReadAt> OpenTensor<'a, S> {
+    /// The symbols that part `number` is predicted from; none where it has no reference.
+    pub(super) fn reference(
+        &self,
+        number: usize,
+        symbols: &SymbolsRecord,
+        bits: u32,
+    ) -> Result<Option<Data<'_>>> {
+        let Some(of) = symbols.prediction.as_ref().and_then(|p| p.reference.as_ref()) else {
+            return Ok(None);
+        };
+        let needs = self.needs.get(number);
+        let needs = needs.ok_or_else(|| self.wrong(format!("there is no part {number}")))?;
+        if needs.reference.get().is_none() {
+            self.references_with(of, number)?;
+        }
+        match needs.reference.get() {
+            Some(Reference::Held(of_bits, symbols)) if *of_bits == bits => {
+                Ok(Some(Data::Held(symbols)))
+            }
+            Some(Reference::Read(of_bits, part)) if *of_bits == bits => Ok(Some(Data::Read(part))),
+            _ => Err(self.wrong(format!("the reference is not of symbols of {bits} bits"))),
+        }
+    }
+
+    /// Finds `of`, which part `number` is predicted from, and with a tensor of the base that is decoded what other parts need
+    /// of that.
+    fn references_with(&self, of: &PartOf, number: usize) -> Result<()> {
+        let keep = |number: usize, reference: Reference<'a>| {
+            if let Some(needs) = self.needs.get(number) {
+                needs.reference.get_or_init(|| reference);
+            }
+        };
+        let PartOf::Other { entry: EntryRef::Base(name), view, part } = of else {
+            let Numbers { bytes, width, bits, .. } = self.numbers(of, number)?;
+            if width == 1 {
+                keep(number, Reference::Held(bits, Arc::new(bytes)));
+            }
+            return Ok(());
+        };
+        self.check_of_base(name, number)?;
+        let large = self.large_of_base(name, *view, *part)?.map(Arc::new);
+        let small = match &large {
+            Some(_) => None,
+            None => Some(self.small_of_base(name, *view, number)?),
+        };
+        if small.as_ref().is_some_and(|of_base| of_base.parts.get(*part).is_none()) {
+            return Err(self.wrong(NO_PART));
+        }
+        let found = |part: usize| match (&large, &small) {
+            (Some(tensor), _) => {
+                let part = PartOfBase { tensor: Arc::clone(tensor), part };
+                part.bits().map(|bits| Reference::Read(bits, part))
+            }
+            (None, Some(of_base)) => {
+                let (bits, symbols) = of_base.parts.get(part)?.as_ref()?;
+                Some(Reference::Held(*bits, Arc::clone(symbols)))
+            }
+            (None, None) => None,
+        };
+        for (number, record) in self.descriptor.parts.iter().enumerate() {
+            if let Some(PartOf::Other { entry: EntryRef::Base(other), view: under, part }) =
+                record.reference()
+                && (other, under) == (name, view)
+                && self.check_of_base(name, number).is_ok()
+                && let Some(reference) = found(*part)
+            {
+                keep(number, reference);
+            }
+        }
+        Ok(())
+    }
+
+    /// A tensor of the base that is small, or cannot be split by stretches: taken apart, and kept for the next call.
+    fn small_of_base(&self, name: &str, view: View, number: usize) -> Result<Arc<OfBase>> {
+        let last = &self.reader.last;
+        let of_base = match last.of_base(name, view) {
+            Some(kept) if self.outermost => kept,
+            _ => Arc::new(OfBase::new(name, view, self.of_base(name, view, number)?)),
+        };
+        if self.keeps {
+            last.keep_of_base(&of_base);
+        }
+        Ok(of_base)
+    }
+
+    /// A tensor of the base that is large, if a part of it is of symbols that can be split off by stretches. It is read so, too, where
+    /// all of it is not wanted or that takes no more time.
+    fn large_of_base(
+        &self,
+        name: &str,
+        view: View,
+        part: usize,
+    ) -> Result<Option<OfBaseTensor<'a>>> {
+        let base = self.reader.base()?;
+        let about = base.about(name).filter(|about| about.length > MOST_AT_ONCE && self.outermost);
+        let Some(BaseTensor { dtype, shape, length }) = about else { return Ok(None) };
+        let (layout, len) = (view.layout(dtype, &shape, length), usize::try_from(length));
+        let (Some(layout), Ok(len)) = (layout, len) else { return Ok(None) };
+        let tensor = OfBaseTensor { base, name: name.to_owned(), layout, len, held: None };
+        let part = PartOfBase { tensor: Arc::new(tensor), part };
+        let is_split = part.bits().is_some();
+        let Some(tensor) = Arc::into_inner(part.tensor).filter(|_| is_split) else {
+            return Ok(None);
+        };
+        let held = match self.keeps || base.reads_stretches() {
+            true => None,
+            false => Some(base.tensor(name)?.2),
+        };
+        Ok(Some(OfBaseTensor { held, ..tensor }))
+    }
+
+    /// Whether part `number` may name a tensor of the base: it is not much larger.
+    fn check_of_base(&self, name: &str, number: usize) -> Result<()> {
+        let count = self.descriptor.parts.get(number).map_or(0, |p| p.shape.count());
+        let about = self.reader.base()?.about(name);
+        match about.is_none_or(|about| may_be_of_base(about.length, count)) {
+            true => Ok(()),
+            false => Err(self.wrong(format!("tensor {name:?} of the base is too large a source"))),
+        }
+    }
+
+    /// The parts of a tensor of the base under a view, which part `number` names.
+    pub(super) fn of_base(&self, name: &str, view: View, number: usize) -> Result<Vec<Part>> {
+        if !self.outermost {
+            return Err(self.wrong("a source has a source elsewhere"));
+        }
+        self.check_of_base(name, number)?;
+        let (dtype, shape, bytes) = self.reader.base()?.tensor(name)?;
+        let layout = view.layout(dtype, &shape, bytes.len() as u64);
+        let none = || self.wrong(NO_PART);
+        layout.and_then(|l| l.split(&bytes)).ok_or_else(none)
+    }
+}
