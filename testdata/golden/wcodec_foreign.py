@@ -1,6 +1,6 @@
 """Small files of WCodec that latens did not write: each case fills a builder of wcodec_writer.py."""
 from wcodec_encode import curve, explicit, product_table
-from wcodec_reader import INLINE, PARITY, STORED, SUMS
+from wcodec_reader import INLINE, STORED
 from wcodec_streams import frequencies_of, knots_of
 from wcodec_symbols import ADDED, BF16, BITPLANE, F16, F32, SIGNED, UNSIGNED
 from wcodec_tiles import COLUMN, DC, LEFT, LINEAR, OF_TILES, PLANAR, REFERENCE
@@ -877,4 +877,4 @@ def tables_of_short_bank(b):
 @case("TABLES of a bank of more than 4096 bytes, before PARITY and SUMS")
 def tables_of_long_bank(b):
     tables_told(b, 256)
-    b.proofs = [PARITY, SUMS]
+    b.parity, b.has_sums = 4096, True

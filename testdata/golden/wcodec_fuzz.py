@@ -10,7 +10,7 @@ import unicodedata
 from make_wcodec_foreign import safetensors
 from wcodec_encode import string, varint
 from wcodec_fuzz_parts import Draw, random_coding, random_words
-from wcodec_reader import BLOB, COPY, ENDING, PARITY, QUANTIZATION, RAW_VIEW, SUMS, TENSOR
+from wcodec_reader import BLOB, COPY, ENDING, PARITIES, QUANTIZATION, RAW_VIEW, TENSOR
 from wcodec_views import BLOCKS, BYTES, FLOAT_WORDS, SYMBOLS, WORDS, layout, matrix_of, words_together
 from wcodec_writer import of_file, part_of, quoted, raw
 
@@ -130,7 +130,8 @@ def random_ancillary(draw):
         builder.odd[known] = QUANTIZATION, texts + numbers
         draw.count("QUANTIZATION")
     builder.has_tables = draw.chance(0.5)
-    builder.proofs = [tag for tag in (PARITY, SUMS) if draw.chance(0.6)]
+    builder.parity = rng.choice([0, *PARITIES])
+    builder.has_sums = draw.chance(0.6)
 
 
 def kinds_of_segments(file):
@@ -165,8 +166,8 @@ def random_file(seed):
         draw.count("file", *kinds_of_segments(builder.files[-1]))
     random_ancillary(draw)
     data = builder.finish(known=draw.chance(0.5), quantisation=rng.randrange(3))
-    draw.count(*["TABLES"] * builder.has_tables)
-    draw.count(*[{PARITY: "PARITY", SUMS: "SUMS"}[tag] for tag in builder.proofs if builder.index_is_long])
+    told = {"TABLES": builder.has_tables, "PARITY": builder.parity, "SUMS": builder.has_sums}
+    draw.count(*[name for name, there in told.items() if there])
     return draw, tags, data
 
 

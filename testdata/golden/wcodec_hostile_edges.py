@@ -10,7 +10,7 @@ from wcodec_symbols import UNSIGNED
 from wcodec_tensors import Tensor
 from wcodec_tiles import COLUMN, REFERENCE
 from wcodec_writer import (
-    UNSIGNED_BYTES, Written, class_fields, coded, index_of, of_entry, of_this, parity, pco_runs, prediction_fields,
+    UNSIGNED_BYTES, Written, class_fields, coded, index_of, of_entry, of_this, pco_runs, prediction_fields,
     raw, source, sums,
 )
 
@@ -51,8 +51,9 @@ def of_long_index(change):
     return make
 
 
-def both(index, stated):
-    """PARITY as it is stated, and the sums behind it."""
+def both(index, length, of=None):
+    """PARITY of so many bytes, and the sums behind it."""
+    stated = xor(index if of is None else of, length)
     record = varint(PARITY) + varint(len(stated)) + stated
     return [(PARITY, stated), (SUMS, sums(index + record))]
 
@@ -60,9 +61,16 @@ def both(index, stated):
 add("sums-of-another", "sums that are not of the index", of_long_index(lambda i: [(SUMS, sums(i[1:]))]))
 add("sums-short", "a sum too few", of_long_index(lambda i: [(SUMS, sums(i)[:4])]))
 add("sums-twice", "SUMS twice", of_long_index(lambda i: [(SUMS, sums(i))] * 2))
-add("parity-of-another", "parity that is not of the index", of_long_index(lambda i: both(i, parity(i[1:]))))
-add("parity-short", "half as much parity", of_long_index(lambda i: both(i, parity(i, 128))))
-add("parity-behind-sums", "PARITY behind SUMS", of_long_index(lambda i: both(i, parity(i))[::-1]))
+add("parity-of-another", "parity that is not of the index", of_long_index(lambda i: both(i, 256, i[1:])))
+add("parity-from-its-end", "parity whose places are counted from the end of the index", of_long_index(lambda i: both(i, 512, bytes(-len(i) % 512) + i)))
+add("parity-short", "32 bytes of parity", of_long_index(lambda i: both(i, 32)))
+add("parity-long", "8192 bytes of parity", of_long_index(lambda i: both(i, 8192)))
+add("parity-of-no-power", "384 bytes of parity", of_long_index(lambda i: both(i, 384)))
+add("parity-twice", "PARITY twice", of_long_index(lambda i: [both(i, 256)[0], *both(index_of([both(i, 256)[0]]), 256)]))
+add("parity-behind-sums", "PARITY behind SUMS", of_long_index(lambda i: both(i, 256)[::-1]))
+records("parity-of-another-short-index", "parity that is not of the index, which is of less than 4096 bytes",
+        lambda r: r + [(PARITY, xor(index_of(r)[1:], 64))])
+records("parity-before-file", "PARITY before FILE", lambda r: [*r[:-1], (PARITY, xor(index_of(r[:-1]), 64)), r[-1]])
 records("sums-of-a-short-index", "SUMS of an index of less than 4096 bytes",
         lambda r: r + [(SUMS, zlib.crc32(b"").to_bytes(4, "little"))])
 
@@ -345,6 +353,7 @@ stated("first", "TABLES that are the first 4096 bytes of a longer bank", lambda 
 stated("last", "TABLES that are the last 4096 bytes of a longer bank", lambda bank: bank[-4096:], long=True)
 stated("folded-less", "TABLES of 2048 bytes of a longer bank", lambda bank: xor(bank, 2048), long=True)
 tables("twice", "TABLES twice", lambda r, _: [*r, r[-1]])
+tables("behind-parity", "TABLES behind PARITY", lambda r, _: [*r[:-1], (PARITY, xor(index_of(r[:-1]), 64)), r[-1]])
 tables("before-bank", "TABLES before BANK", before(BANK))
 tables("before-entry", "TABLES before ENTRY", before(ENTRY))
 tables("before-file", "TABLES before FILE", before(FILE))

@@ -27,6 +27,7 @@ HEADER, FOOTER, ALIGNED = 128, 32, 128
 HEAD, BASE, BANK, ENTRY, FILE, QUANTIZATION, SUMS, PARITY, TABLES = 2, 4, 6, 8, 10, 13, 15, 17, 19
 # What ends an index, in order, as other records are by their tags.
 ENDING = {TABLES: 14, PARITY: 15, SUMS: 16}
+PARITIES = [1 << n for n in range(6, 13)]
 LONGEST_NAME = 1024
 MOST_ZEROS, MOST_WOVEN, MOST_WOVEN_IN_PARTS = 4096, 1 << 24, 1 << 14
 TENSOR, BLOB = range(2)
@@ -175,13 +176,13 @@ class File:
             self.stated_tables = content
             return
         index = self.data[self.index_at:self.index_at + at]
-        need(at > 4096 and (left == 0 or tag == PARITY), f"record {tag} out of place")
         if tag == SUMS:
+            need(at > 4096 and left == 0, "SUMS out of place")
             sums = b"".join(struct.pack("<I", zlib.crc32(index[i:i + 4096])) for i in range(0, at, 4096))
             need(content == sums, "sums of another index")
         else:
-            length = min(1 << (at // 16).bit_length() - 1, 4096)
-            need(content == xor(index, length), "parity of another index")
+            need(len(content) in PARITIES, "parity of another length")
+            need(content == xor(index, len(content)), "parity of another index")
 
     def check_header(self):
         tensors = sum(e.kind == TENSOR for e in self.entries)

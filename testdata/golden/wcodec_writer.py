@@ -14,7 +14,7 @@ import numpy as np
 
 import pco_writer
 from wcodec_encode import BitWriter, encode_planes, encode_rans, short_stream, string, varint, zigzagged
-from wcodec_reader import (BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, MOST_ZEROS, PART, RAW_VIEW, STORED, SUMS,
+from wcodec_reader import (BANK, BASE, BLOB, COPY, ENTRY, FILE, HEAD, INLINE, MOST_ZEROS, PARITY, PART, RAW_VIEW, STORED, SUMS,
                            TABLES, TENSOR, File, hashed, xor)
 from wcodec_streams import Bytes, in_states, read_bank
 from wcodec_symbols import CLASSES, COMPACT, DIRECT, ESCAPES, ORDER, PAIRS, PREDICT, RECUT, STACKED, TRANSFORM, Coded
@@ -192,10 +192,10 @@ class Builder:
         self.entries, self.files, self.tables = [], [], []
         # What texts know of files, which come later: their names, in order.
         self.file_names = []
-        # Records that others do not know, by their place; PARITY and SUMS, which only a long index has.
-        self.odd, self.proofs, self.index_is_long = {}, [], False
-        # Whether there is to be TABLES, and then whether there is.
-        self.has_tables = False
+        # Records that others do not know, by their place.
+        self.odd = {}
+        # Bytes of PARITY; whether there are to be TABLES and SUMS, which only a long index has, and then whether there are.
+        self.parity, self.has_tables, self.has_sums = 0, False, False
 
     @property
     def base_hash(self):
@@ -427,10 +427,11 @@ class Builder:
         self.has_tables = self.has_tables and bank != b""
         if self.has_tables:
             out.append((TABLES, xor(bank, min(len(bank), 4096))))
-        self.index_is_long = len(index_of(out)) > 4096
-        for tag in self.proofs if self.index_is_long else []:
-            index = index_of(out)
-            out.append((tag, sums(index) if tag == SUMS else parity(index)))
+        if self.parity:
+            out.append((PARITY, xor(index_of(out), self.parity)))
+        self.has_sums = self.has_sums and len(index_of(out)) > 4096
+        if self.has_sums:
+            out.append((SUMS, sums(index_of(out))))
         return out
 
 
@@ -465,11 +466,6 @@ def index_of(records):
 
 def sums(index):
     return b"".join(struct.pack("<I", zlib.crc32(index[i:i + 4096])) for i in range(0, len(index), 4096))
-
-
-def parity(index, length=None):
-    """Of as many bytes as the specification says, if not of `length`."""
-    return xor(index, length or min(1 << (len(index) // 16).bit_length() - 1, 4096))
 
 
 def close(front, records):

@@ -26,9 +26,9 @@ use std::sync::{Mutex, PoisonError};
 
 pub(crate) use beside::WORTH_A_BLOB;
 
-/// The index helps to mend the tables where that takes no more than so many bytes, or one in so many of the file.
-const FEW: u64 = 256;
-const SHARE_OF_TABLES: u64 = 1024;
+/// What helps to mend tables and index is each no more than one byte in so many of the file; of tables it may be a few.
+const SHARE: u64 = 1024;
+const FEW: usize = 256;
 /// Bytes that are hashed at a time.
 const HASHED: usize = 1 << 18;
 
@@ -198,9 +198,11 @@ impl<W: Write> FileWriter<W> {
             BankRecord { tables: self.bank.len(), bytes: bank.len(), crc: crc32(&bank) };
         self.out.pad(ALIGN)?;
         let index_offset = self.out.at;
-        if tables_length(bank.len()) as u64 <= FEW.max(index_offset / SHARE_OF_TABLES) {
+        let share = usize::try_from(index_offset / SHARE).unwrap_or(usize::MAX);
+        if tables_length(bank.len()) <= FEW.max(share) {
             self.index.tables = tables_of(&bank);
         }
+        self.index.most_of_parity = share;
         self.index.model_hash = self.hash.clone().finish();
         if known {
             let model_hash = self.index.model_hash;

@@ -33,6 +33,8 @@ pub(crate) struct OpenIndex {
     pub(crate) quantization: Option<Quantization>,
     /// Whether checksums of its own prove that record, where the index is damaged.
     pub(crate) quantization_is_proved: bool,
+    /// Bytes of its parity.
+    pub(crate) parity: usize,
     /// Where the tables begin, behind the last entry.
     pub(crate) bank_at: u64,
     entries: usize,

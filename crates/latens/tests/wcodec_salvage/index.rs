@@ -188,7 +188,7 @@ fn sums_are_refused_elsewhere() {
     assert!(misplaced(with_index(&file, &[&index[..], &record(&sums(&index))].concat())));
 }
 
-/// Parity is of one length, and between what it is of and the sums. It may be lacking.
+/// Parity is of some lengths, and between what it is of and the sums. It may be lacking.
 #[test]
 fn parity_is_refused_elsewhere() {
     let record = |content: &[u8]| [&[17], &varint(content.len() as u64)[..], content].concat();
@@ -206,7 +206,10 @@ fn parity_is_refused_elsewhere() {
     assert!(index[parity - 3..].starts_with(&record(&expected)));
     opened(with_index(&file, front)).unwrap();
     opened(with_index(&file, &[front, &record(&[7; 1024])].concat())).unwrap();
-    for length in [0, 512, 1023, 1025, 2048] {
+    for length in [64, 512, 2048, 4096] {
+        opened(with_index(&file, &[front, &record(&vec![7; length])].concat())).unwrap();
+    }
+    for length in [0, 1, 63, 65, 1023, 1025, 3072, 8192] {
         assert!(misplaced(with_index(&file, &[front, &record(&vec![7; length])].concat())));
     }
     let twice = [front, &record(&expected), &record(&expected)].concat();

@@ -20,6 +20,7 @@ use std::ops::Range;
 use wcodec_common::mend::{Parts, Stored};
 use wcodec_common::{Random, open, safetensors, samples};
 
+mod blocks;
 mod chance;
 mod index;
 mod meaning;

@@ -68,6 +68,7 @@ impl Apart {
             entries: read.entries().map(|entry| owned(&entry)).collect(),
             files: read.files().map(|file| written(&file)).collect(),
             quantization: read.quantization.clone(),
+            most_of_parity: read.parity,
             tables: read.tables().map_or_else(Vec::new, <[u8]>::to_vec),
         };
         Self { header: file[..128].to_vec(), entries, bank, index }

@@ -36,6 +36,8 @@ pub(crate) struct Index {
     pub(crate) quantization: Option<Quantization>,
     /// What [`tables_of`] says of the bank, or nothing.
     pub(crate) tables: Vec<u8>,
+    /// Bytes of parity that there may be whatever the index's length is.
+    pub(crate) most_of_parity: usize,
 }
 
 /// The checkpoint that this one was coded against.
@@ -123,7 +125,8 @@ impl Index {
         if !self.tables.is_empty() {
             record(TABLES, &self.tables, &mut out);
         }
-        parity::close(&mut out);
+        let parity = parity::length_within(out.len(), self.most_of_parity);
+        parity::close(&mut out, parity);
         out
     }
 }

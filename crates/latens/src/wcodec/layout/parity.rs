@@ -1,72 +1,91 @@
-//! PARITY, the record before [SUMS](super::sums): with both, an index is put right that is damaged at one place, and by some
-//! bits of other stretches.
+//! PARITY, the record before [SUMS](super::sums), where there are any: an index is put right that is damaged at one place, and
+//! with sums by some bits of other stretches.
 //!
 //! | field | form |
 //! |---|---|
-//! | parity | L bytes, the largest power of two that is at most a sixteenth of the index before this record, and at most 4096: byte i is the XOR of all bytes of that whose place is i mod L |
+//! | parity | L bytes, a power of two from 64 to 4096: byte i is the [XOR](super::xor) of all bytes of the index before this record whose place is i mod L |
 
 pub(crate) mod put_back;
 
 use crate::bits::checksum::{crc32, flipped_bits};
 use crate::bits::varint;
 use crate::wcodec::layout::ending::ends_with;
+use crate::wcodec::layout::index::record;
 use crate::wcodec::layout::sums::{self, STRETCH, Sums};
 use crate::wcodec::layout::xor;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Its tag.
 pub(crate) const PARITY: u64 = 17;
-/// What the index has to a byte of parity, at least.
+/// Its lengths, of which the powers of two are.
+const LENGTHS: RangeInclusive<usize> = 64..=STRETCH;
+/// What a long index has to a byte of parity, at most.
 const SHARE: usize = 16;
 /// Stretches that are looked through for flipped bits, at most: that takes a step for each of their bits.
 const MOST_LOOKED_THROUGH: usize = 64;
 
-/// Bytes of the record behind so many of an index, which has one where it has sums.
-pub(crate) fn length_for(index: usize) -> Option<usize> {
-    let share = index / SHARE;
-    (index > STRETCH).then(|| (1 << share.ilog2()).min(STRETCH))
+/// Whether the record may be of so many bytes.
+pub(crate) fn is_length(bytes: usize) -> bool {
+    bytes.is_power_of_two() && LENGTHS.contains(&bytes)
 }
 
-/// What the record says of an index that has one.
-pub(crate) fn of(index: &[u8]) -> Option<Vec<u8>> {
-    Some(xor::of(index, length_for(index.len())?))
+/// All that a record may be of, and none.
+pub(crate) fn lengths() -> impl Iterator<Item = Option<usize>> + Clone {
+    let powers = LENGTHS.start().ilog2()..=LENGTHS.end().ilog2();
+    std::iter::once(None).chain(powers.map(|power| Some(1 << power)))
 }
 
-/// Ends an index with its parity and its sums, if it is long enough for them.
-pub(crate) fn close(index: &mut Vec<u8>) {
-    for (tag, of) in [(PARITY, of as fn(&[u8]) -> _), (sums::SUMS, sums::of)] {
-        let content: Option<Vec<u8>> = of(index);
-        if let Some(content) = content {
-            varint::write(tag, index);
-            varint::write(content.len() as u64, index);
-            index.extend(content);
-        }
-    }
+/// Bytes of the record that an index of so many is given, which may take `most` of a file: as many as the index has, if they
+/// may be, and up to a stretch; but of a long index no less than its share.
+pub(crate) fn length_within(index: usize, most: usize) -> Option<usize> {
+    let fits = |length: &usize| *length <= most && *length < 2 * index;
+    let share = |length: &usize| index > STRETCH && *length <= index / SHARE;
+    lengths().flatten().filter(|length| fits(length) || share(length)).last()
+}
+
+/// Ends an index with its parity, if it is to have any, and with its sums, if it is long enough.
+pub(crate) fn close(index: &mut Vec<u8>, parity: Option<usize>) {
+    let parity = parity.map(|length| xor::of(index, length));
+    parity.into_iter().for_each(|parity| record(PARITY, &parity, index));
+    let sums = sums::of(index);
+    sums.into_iter().for_each(|sums| record(sums::SUMS, &sums, index));
 }
 
 /// Bytes of an index that has `rest` of them before both.
-fn closed_length(rest: usize) -> usize {
+fn closed_length(rest: usize, parity: Option<usize>) -> usize {
     let with = |before: usize, tag: u64, content: usize| {
         before + varint::len(tag) + varint::len(content as u64) + content
     };
-    let Some(parity) = length_for(rest) else { return rest };
-    let rest = with(rest, PARITY, parity);
-    with(rest, sums::SUMS, sums::length_for(rest))
+    let rest = parity.map_or(rest, |parity| with(rest, PARITY, parity));
+    if rest > STRETCH { with(rest, sums::SUMS, sums::length_for(rest)) } else { rest }
 }
 
 /// The index that `bytes` were, with where they are damaged: by up to sixteen bits together of each stretch, and in one
-/// place by as many bytes as there are of parity. It has its sums, and its checksum where that is known.
+/// place by as many bytes as there are of parity. It has its sums, and its checksum where that is known; it must be of one
+/// that has no sums.
 pub(crate) fn mended(bytes: &[u8], crc: Option<u32>) -> Option<(Vec<u8>, Vec<Range<usize>>)> {
+    if Sums::ending(bytes).is_none() {
+        return mended_short(bytes, crc?);
+    }
     let (index, mut places) = but_for_bits(bytes)?;
     let sums = Sums::ending(&index)?;
+    let fits = ending(sums.of).is_none_or(|(before, own)| xor::of(before, own.len()) == own);
     let has_crc = crc.is_none_or(|crc| crc32(&index) == crc);
-    if !places.is_empty() && sums.prove() && fits(&index) && has_crc {
+    if !places.is_empty() && sums.prove() && fits && has_crc {
         return Some((index, places));
     }
     let (index, place) = but_for_one_place(&index, crc)?;
     places.push(place);
     places.sort_by_key(|place| place.start);
     Some((index, places))
+}
+
+/// The same of an index without sums.
+fn mended_short(bytes: &[u8], crc: u32) -> Option<(Vec<u8>, Vec<Range<usize>>)> {
+    let (before, stated) = ending(bytes).filter(|_| bytes.len() <= STRETCH)?;
+    let (changes, mut index) = (xor::changes(before, stated), bytes.to_vec());
+    let place = xor::mend(&mut index, &changes, 0..before.len(), &|index| crc32(index) == crc)?;
+    Some((index, vec![place]))
 }
 
 /// `bytes` with those bits put right that are together in a stretch, by its sum, and differ from the parity, or that are one
@@ -125,19 +144,9 @@ fn but_for_one_place(bytes: &[u8], crc: Option<u32>) -> Option<(Vec<u8>, Range<u
     Some((index, place))
 }
 
-/// Whether an index that has sums has no parity, or its own.
-pub(crate) fn fits(index: &[u8]) -> bool {
-    let before = Sums::ending(index).map_or(&[][..], |sums| sums.of);
-    ending(before).is_none_or(|(before, stated)| of(before).is_some_and(|own| own == stated))
-}
-
 /// What is before the record with which `index` ends, and its content.
 fn ending(index: &[u8]) -> Option<(&[u8], &[u8])> {
-    let shifts = SHARE.ilog2() + 4..=STRETCH.ilog2();
-    shifts.map(|shift| 1 << shift).find_map(|length| {
-        let found = ends_with(index, PARITY, length)?;
-        (length_for(found.0.len()) == Some(length)).then_some(found)
-    })
+    lengths().flatten().find_map(|length| ends_with(index, PARITY, length))
 }
 
 #[cfg(test)]
@@ -145,13 +154,60 @@ fn ending(index: &[u8]) -> Option<(&[u8], &[u8])> {
 pub(super) mod tests {
     use super::*;
 
-    /// An index of so many bytes, with both records.
+    /// Parity of an index of so many bytes, where it may not be much.
+    pub(super) fn length_for(bytes: usize) -> Option<usize> {
+        length_within(bytes, 200)
+    }
+
+    /// An index of so many bytes, with both records, if it is to have any.
     pub(super) fn index_of(bytes: usize) -> Vec<u8> {
+        index_with(bytes, length_for(bytes))
+    }
+
+    fn index_with(bytes: usize, parity: Option<usize>) -> Vec<u8> {
         let mut index: Vec<u8> =
             (0..bytes).map(|i: usize| ((i * i) >> 7).to_le_bytes()[0]).collect();
-        close(&mut index);
-        assert_eq!(index.len(), closed_length(bytes));
+        close(&mut index, parity);
+        assert_eq!(index.len(), closed_length(bytes, parity));
         index
+    }
+
+    #[test]
+    fn lengths_are_what_an_index_may_take() {
+        let of = |index| {
+            [0, 63, 64, 100, 300, 1024, 5000, 1 << 20]
+                .map(|most| length_within(index, most).unwrap_or(0))
+        };
+        assert_eq!(of(40), [0, 0, 64, 64, 64, 64, 64, 64]);
+        assert_eq!(of(1000), [0, 0, 64, 64, 256, 1024, 1024, 1024]);
+        assert_eq!(of(4096), [0, 0, 64, 64, 256, 1024, 4096, 4096]);
+        assert_eq!(of(4097), [256, 256, 256, 256, 256, 1024, 4096, 4096]);
+        assert_eq!(of(40_000), [2048, 2048, 2048, 2048, 2048, 2048, 4096, 4096]);
+        assert_eq!(of(1 << 20), [4096; 8]);
+    }
+
+    /// Of a short index its checksum alone says where damage is.
+    #[test]
+    fn one_place_of_a_short_index_is_put_right() {
+        for (bytes, length) in
+            [(100, 64), (300, 64), (300, 256), (300, 512), (2000, 1024), (2000, 2048)]
+        {
+            let index = index_with(bytes, Some(length));
+            assert!(Sums::ending(&index).is_none());
+            let crc = crc32(&index);
+            for at in (0..bytes).step_by(bytes / 13).chain([bytes - 1]) {
+                for n in [1, 2, 9, length / 2, length] {
+                    let place = at..(at + n).min(bytes);
+                    let mut hurt = index.clone();
+                    hurt[place.clone()].iter_mut().for_each(|byte| *byte = byte.wrapping_add(91));
+                    let (mended, found) = mended(&hurt, Some(crc)).unwrap();
+                    assert!(mended == index, "{place:?} of {bytes}");
+                    assert!(found[0].start <= place.start && found[0].end >= place.end);
+                    assert_eq!(super::mended(&hurt, None), None);
+                    assert_eq!(super::mended(&hurt, Some(crc ^ 1)), None);
+                }
+            }
+        }
     }
 
     /// Some bits of every stretch, and as many bytes of one as there are of parity.
@@ -193,7 +249,6 @@ pub(super) mod tests {
     /// Damage of as many bytes as there are of parity, wherever it is.
     #[test]
     fn one_place_is_put_right() {
-        assert_eq!((of(&[7; STRETCH]), length_for(STRETCH + 1)), (None, Some(256)));
         for bytes in [4097, 5000, 8192, 12_289, 50_000, 70_000] {
             let (index, length) = (index_of(bytes), length_for(bytes).unwrap());
             let crc = crc32(&index);

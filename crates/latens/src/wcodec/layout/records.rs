@@ -24,6 +24,8 @@ pub(crate) enum Record<'a> {
     Entry(EntryRecord<'a>),
     File,
     Quantization(Quantization),
+    /// Its bytes.
+    Parity(&'a [u8]),
     /// Of an odd tag: nothing that must be known.
     Ancillary,
 }
@@ -73,6 +75,11 @@ impl<'a> Check<'a> {
         self.name.len()
     }
 
+    /// All before the record that was read last.
+    pub(crate) fn before(&self) -> &'a [u8] {
+        self.bytes.get(..self.at).unwrap_or_default()
+    }
+
     /// Where the record ends that was read last.
     pub(crate) fn end(&self) -> usize {
         self.bytes.len() - self.fields.left()
@@ -103,7 +110,7 @@ impl<'a> Check<'a> {
             }
             PARITY => {
                 let behind = matches!(self.last, 6 | ENTRY | FILE | QUANTIZATION | TABLES);
-                behind && parity::length_for(self.at) == Some(content.len())
+                behind && parity::is_length(content.len())
             }
             SUMS => {
                 let last = self.last >= 6 && self.fields.left() == 0;
@@ -124,8 +131,8 @@ impl<'a> Check<'a> {
         read.map(Some)
     }
 
-    fn content(&mut self, tag: u64, content: &'a [u8]) -> Result<Record<'a>> {
-        let mut content = Fields::new(content);
+    fn content(&mut self, tag: u64, bytes: &'a [u8]) -> Result<Record<'a>> {
+        let mut content = Fields::new(bytes);
         let record = match tag {
             2 => Record::Head {
                 header_crc: content.u32("the header's checksum")?,
@@ -153,7 +160,8 @@ impl<'a> Check<'a> {
             }
             QUANTIZATION => Record::Quantization(Quantization::read(&mut content)?),
             // What they say is needed only where the index does not have its checksum.
-            TABLES | PARITY | SUMS => return Ok(Record::Ancillary),
+            PARITY => return Ok(Record::Parity(bytes)),
+            TABLES | SUMS => return Ok(Record::Ancillary),
             _ => {
                 FileRecord::read(&mut content, Some(&self.lengths))?;
                 Record::File

@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use crate::wcodec::layout::file::FileRecord;
 use crate::wcodec::layout::header::{ALIGN, align};
 use crate::wcodec::layout::index::TABLES;
-use crate::wcodec::layout::parity;
 use crate::wcodec::layout::records::{Check, Record, raw};
 use crate::wcodec::layout::sums::Sums;
+use crate::wcodec::layout::xor;
 use crate::wcodec::names::Names;
 use std::collections::HashMap;
 
@@ -18,6 +18,8 @@ struct Found {
     tensors: usize,
     name_bytes: usize,
     ancillary: bool,
+    /// Whether there is no parity, or that of the index.
+    parity_fits: bool,
     /// Bytes of a damaged index that are as they were.
     proved: usize,
 }
@@ -25,13 +27,13 @@ struct Found {
 impl OpenIndex {
     /// Reads all of `bytes`.
     pub(crate) fn read(bytes: Vec<u8>) -> Result<Self> {
-        let (mut index, mut found) = (Self::default(), Found::default());
+        let found = Found { parity_fits: true, ..Found::default() };
+        let (mut index, mut found) = (Self::default(), found);
         let mut check = Check::new(&bytes, true);
         index.count(&mut check, &mut found)?;
         check.finish()?;
         drop(check);
-        index.can_be_mended =
-            Sums::ending(&bytes).is_none_or(|sums| sums.prove() && parity::fits(&bytes));
+        index.can_be_mended = found.parity_fits && Sums::ending(&bytes).is_none_or(Sums::prove);
         index.keep(bytes, &found);
         index.unique()?;
         Ok(index)
@@ -84,6 +86,11 @@ impl OpenIndex {
                 Some(Record::Quantization(told)) => {
                     self.quantization = Some(told);
                     self.quantization_is_proved = check.end() <= found.proved;
+                }
+                Some(Record::Parity(parity)) => {
+                    let own = xor::of(check.before(), parity.len());
+                    (self.parity, found.parity_fits) = (parity.len(), own == parity);
+                    found.ancillary = true;
                 }
                 Some(Record::Ancillary) => found.ancillary = true,
             }

@@ -89,13 +89,17 @@ pub(super) fn made_again<S: ReadAt>(
     let at = place.start.checked_sub(align(bank.bytes as u64, ALIGN))?;
     let tables =
         read(source, at, bank.bytes as u64).ok().filter(|tables| crc32(tables) == bank.crc);
-    let mut with = [tables.as_deref(), None].into_iter().map(|tables| {
+    let with = [tables.as_deref(), None].into_iter().flat_map(|tables| {
         let mut index = rest.to_vec();
         tables.into_iter().for_each(|tables| record(TABLES, &tables_of(tables), &mut index));
-        parity::close(&mut index);
-        index
+        parity::lengths().map(move |length| {
+            let mut index = index.clone();
+            parity::close(&mut index, length);
+            index
+        })
     });
-    let whole = with.find(|index| index.len() == bytes.len() && crc32(index) == crc)?;
+    let mut with = with.filter(|index| index.len() == bytes.len());
+    let whole = with.find(|index| crc32(index) == crc)?;
     let from = whole.iter().zip(bytes).take_while(|(a, b)| a == b).count();
     let what = "the index is damaged from here on, behind all that it says of tensors and files: what ends it follows from \
                 the rest, and is put right in memory";

@@ -2,7 +2,7 @@
 //! what they were.
 
 use crate::bits::checksum::crc32;
-use crate::wcodec::layout::parity::{SHARE, close, closed_length, ending};
+use crate::wcodec::layout::parity::{SHARE, close, closed_length, ending, lengths};
 use crate::wcodec::layout::sums::{STRETCH, Sums};
 use crate::wcodec::layout::xor;
 use std::ops::{Range, RangeInclusive};
@@ -17,7 +17,7 @@ pub(crate) struct PutBack {
     pub(crate) whole: bool,
 }
 
-/// The index that `bytes` were before so many were taken out. `None` where it has no sums.
+/// The index that `bytes` were before so many were taken out. `None` where it has neither sums nor parity that says so.
 pub(crate) fn put_back(bytes: &[u8], missing: usize, crc: Option<u32>) -> Option<PutBack> {
     from_the_rest(bytes, missing, crc).or_else(|| within(bytes, missing, crc))
 }
@@ -27,18 +27,21 @@ fn from_the_rest(bytes: &[u8], missing: usize, crc: Option<u32>) -> Option<PutBa
     let length = bytes.len().checked_add(missing)?;
     // A longer one has longer records.
     let most = STRETCH + length / SHARE;
-    let rest = (length.saturating_sub(most)..length).find(|&rest| closed_length(rest) == length)?;
-    let mut index = bytes.get(..rest)?.to_vec();
-    close(&mut index);
-    let place = rest..rest + missing;
-    (Some(crc32(&index)) == crc).then_some(PutBack { index, place, whole: true })
+    lengths().find_map(|parity| {
+        let mut rests = length.saturating_sub(most)..length;
+        let rest = rests.find(|&rest| closed_length(rest, parity) == length)?;
+        let mut index = bytes.get(..rest)?.to_vec();
+        close(&mut index, parity);
+        let place = rest..rest + missing;
+        (Some(crc32(&index)) == crc).then_some(PutBack { index, place, whole: true })
+    })
 }
 
 /// The same, where all else did.
 fn within(bytes: &[u8], missing: usize, crc: Option<u32>) -> Option<PutBack> {
     let with_zeros = |at: usize| [&bytes[..at], &vec![0; missing], &bytes[at..]].concat();
     let moved = with_zeros(0);
-    let sums = Sums::ending(&moved)?;
+    let Some(sums) = Sums::ending(&moved) else { return within_short(moved, missing, crc?) };
     let as_stated = with_zeros(sums.of.len().checked_sub(missing)?);
     let first = sums.of_others(&as_stated)?.proved();
     // What comes behind has its sums where it should be.
@@ -58,6 +61,16 @@ fn within(bytes: &[u8], missing: usize, crc: Option<u32>) -> Option<PutBack> {
     }
     let start = whole.unwrap_or(last);
     Some(PutBack { index, place: start..start + missing, whole: whole.is_some() })
+}
+
+/// The same of an index without sums, which has as many zeros before it as bytes are missing.
+fn within_short(mut index: Vec<u8>, missing: usize, crc: u32) -> Option<PutBack> {
+    let (before, stated) = ending(&index).filter(|_| index.len() <= STRETCH)?;
+    let last = before.len().checked_sub(missing)?;
+    let changes = xor::changes(before, stated);
+    let is_it = |index: &[u8]| crc32(index) == crc;
+    let start = xor::fill(&mut index, changes, (0..=last, missing), &is_it)?;
+    Some(PutBack { index, place: start..start + missing, whole: true })
 }
 
 /// Puts bytes where `missing` zeros are, as [`xor::fill`] does.
@@ -82,8 +95,7 @@ fn by_parity(
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::wcodec::layout::parity::length_for;
-    use crate::wcodec::layout::parity::tests::index_of;
+    use crate::wcodec::layout::parity::tests::{index_of, length_for};
 
     #[test]
     fn bytes_that_were_taken_out_come_back() {
@@ -101,6 +113,23 @@ mod tests {
                     }
                     let other = put_back(&left, missing, Some(7)).unwrap();
                     assert!(!other.whole && other.index.len() == index.len());
+                }
+            }
+        }
+    }
+
+    /// Of an index without sums the checksum says where.
+    #[test]
+    fn bytes_of_a_short_index_come_back() {
+        for bytes in [300, 2000] {
+            let (index, length) = (index_of(bytes), length_for(bytes).unwrap());
+            for missing in [1, 2, 7, length / 3, length] {
+                for at in (0..=bytes - missing).step_by(bytes / 9).chain([bytes - missing]) {
+                    let left = [&index[..at], &index[at + missing..]].concat();
+                    let back = put_back(&left, missing, Some(crc32(&index))).unwrap();
+                    assert!(back.whole && back.index == index, "{missing} at {at} of {bytes}");
+                    assert_eq!(put_back(&left, missing, None), None);
+                    assert_eq!(put_back(&left, missing, Some(7)), None);
                 }
             }
         }
