@@ -96,7 +96,7 @@ mod write_file;
 mod write_tensor;
 mod writer;
 
-pub use base::{Base, BaseCheckpoint, BaseTensor};
+pub use base::{Access, Base, BaseCheckpoint, BaseTensor};
 pub use base_at::{OF_BASE, open_base};
 pub use compress::{BaseFile, compress_checkpoint, compress_checkpoint_to_file};
 pub use config::{Coder, Config, MAX_LEVEL, Tools};

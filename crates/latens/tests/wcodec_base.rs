@@ -8,8 +8,8 @@ use latens::wcodec::checkpoint::open_file;
 use latens::wcodec::dtype::Dtype;
 use latens::wcodec::view::Values;
 use latens::wcodec::{
-    Base, BaseCheckpoint, BaseFile, BaseTensor, Config, OF_BASE, Reader, compress_checkpoint,
-    open_base,
+    Access, Base, BaseCheckpoint, BaseFile, BaseTensor, Config, OF_BASE, Reader,
+    compress_checkpoint, open_base,
 };
 use latens::{ErrorKind, Limits, Watch};
 use std::path::{Path, PathBuf};
@@ -456,8 +456,8 @@ impl Base for Broken {
         self.0.read(name, from, out)
     }
 
-    fn reads_stretches(&self) -> bool {
-        true
+    fn access(&self) -> Access {
+        Access::Bytes
     }
 }
 

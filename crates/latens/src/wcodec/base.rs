@@ -26,6 +26,18 @@ pub struct BaseTensor {
     pub length: u64,
 }
 
+/// What it takes to read some bytes of a tensor of a base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Access {
+    /// As much as all of it: large tensors are held in memory.
+    Whole,
+    /// More than these bytes, and less than all: large tensors are held where all of them is wanted.
+    Groups,
+    /// These bytes alone: large tensors are read by stretches, some of them again.
+    Bytes,
+}
+
 /// Another checkpoint, against which one was coded or is to be.
 pub trait Base: Send + Sync {
     /// Its model hash.
@@ -50,10 +62,9 @@ pub trait Base: Send + Sync {
         );
         Ok(())
     }
-    /// Whether [`Base::read`] takes no longer than so many bytes must, again and again: a large tensor is then read by
-    /// stretches where all of it is wanted, and else as a whole.
-    fn reads_stretches(&self) -> bool {
-        false
+    /// What [`Base::read`] takes.
+    fn access(&self) -> Access {
+        Access::Whole
     }
 }
 
@@ -74,8 +85,8 @@ impl<B: Base + ?Sized> Base for Arc<B> {
         (**self).read(name, from, out)
     }
 
-    fn reads_stretches(&self) -> bool {
-        (**self).reads_stretches()
+    fn access(&self) -> Access {
+        (**self).access()
     }
 }
 
@@ -181,8 +192,8 @@ impl Base for BaseCheckpoint {
         self.checkpoint.read_tensor(number, from, out)
     }
 
-    fn reads_stretches(&self) -> bool {
-        true
+    fn access(&self) -> Access {
+        Access::Bytes
     }
 }
 
@@ -206,5 +217,9 @@ impl<S: ReadAt> Base for Reader<S> {
     fn read(&self, name: &str, from: u64, out: &mut [u8]) -> Result<()> {
         let number = self.find(name).ok_or_else(|| missing(name))?;
         self.byte_range_into(number, from, out)
+    }
+
+    fn access(&self) -> Access {
+        Access::Groups
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::watch::Watch;
-use crate::wcodec::base::{Base, BaseCheckpoint, BaseTensor};
+use crate::wcodec::base::{Access, Base, BaseCheckpoint, BaseTensor};
 use crate::wcodec::checkpoint::{Checkpoint, Format, ReadAt, open_file};
 use crate::wcodec::dtype::Dtype;
 use crate::wcodec::layout::header::MAGIC;
@@ -36,8 +36,8 @@ impl Base for Named {
         self.base.read(name, from, out).map_err(|e| e.of_another(&self.place))
     }
 
-    fn reads_stretches(&self) -> bool {
-        self.base.reads_stretches()
+    fn access(&self) -> Access {
+        self.base.access()
     }
 }
 

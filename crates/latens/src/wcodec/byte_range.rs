@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::open_tensor::OpenTensor;
 use crate::wcodec::reader::Reader;
-use crate::wcodec::view::{Layout, Sign, Values, View};
+use crate::wcodec::view::Layout;
 use std::ops::Range;
 
 /// Bytes that are decoded at a time, about.
@@ -33,8 +33,8 @@ impl<S: ReadAt> Reader<S> {
         Some((entry.length, holder.stored().0))
     }
 
-    /// Bytes `range` of tensor `number` as they were in the source. Where its rows can be read on
-    /// their own, only the groups that hold these bytes are decoded.
+    /// Bytes `range` of tensor `number` as they were in the source. Only the groups that hold its rows of
+    /// these bytes are decoded.
     ///
     /// # Errors
     /// Those of [`Reader::tensor`]; invalid argument where there are no such bytes.
@@ -59,7 +59,7 @@ impl<S: ReadAt> Reader<S> {
     }
 
     /// Like [`Reader::byte_range`], from byte `from` on to all of `out`. What is decoded goes there
-    /// in pieces of some megabytes; packed tensors are held as a whole.
+    /// in pieces of some megabytes.
     ///
     /// # Errors
     /// As [`Reader::byte_range`]. Only the first [`Error::values_before`] bytes of `out` have then
@@ -98,35 +98,18 @@ impl<S: ReadAt> Reader<S> {
         let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         // An empty tensor is opened, too: its descriptor may be wrong.
         let open = OpenTensor::open(self, number)?;
-        let Layout { view, rows, unit_rows, unit_bytes: row, .. } = open.layout;
-        // Rows of bytes are rows of the decoded numbers.
-        let plain = matches!(
-            view,
-            View::Raw
-                | View::Words { .. }
-                | View::FloatBytes { .. }
-                | View::Bytes(Sign::Signed | Sign::Unsigned)
-        );
-        if !plain || unit_rows != 1 || row == 0 || range.end.div_ceil(row) > rows {
+        let Layout { rows, unit_rows, unit_bytes: unit, .. } = open.layout;
+        let units = rows.checked_div(unit_rows).unwrap_or(0);
+        if unit == 0 || range.end.div_ceil(unit) > units {
             put((self.tensor(number)?, of(range.start)..of(range.end)));
             return Ok(());
         }
-        let step = (PIECE / row).max(1);
-        let (mut next, end) = (range.start / row, range.end.div_ceil(row));
+        let step = (PIECE / unit).max(1);
+        let (mut next, end) = (range.start / unit, range.end.div_ceil(unit));
         while next < end {
             let now = next..end.min(next.saturating_add(step));
-            let values =
-                open.values(&open.layout, now.clone()).map_err(|e| e.within(self.place(number)));
-            let bytes = match values? {
-                Values::Unsigned(bytes) | Values::Words(bytes) => bytes,
-                Values::Signed(bytes) => bytes.into_iter().map(i8::cast_unsigned).collect(),
-            };
-            let first = now.start * row;
-            if bytes.len() as u64 != (now.end - now.start) * row {
-                return Err(open
-                    .wrong("rows are not of the length that the index states")
-                    .within(self.place(number)));
-            }
+            let bytes = open.units(now.clone()).map_err(|e| e.within(self.place(number)))?;
+            let first = now.start * unit;
             let wanted = of(range.start.saturating_sub(first))
                 ..of((range.end - first).min(bytes.len() as u64));
             put((bytes, wanted));
@@ -142,13 +125,15 @@ mod tests {
     use crate::limits::Limits;
     use crate::wcodec::{Config, compress_checkpoint, made};
 
-    /// Tensors of many pieces, and one that is packed.
+    /// Tensors of many pieces, some of them packed.
     #[test]
     fn pieces_join() {
         let tensors = [
             ("a", "I8", "[60,48]", 60 * 48),
             ("b", "F32", "[300,8]", 9600),
             ("c", "I32", "[9]", 36),
+            ("d.weight_packed", "I32", "[40,12]", 1920),
+            ("e.qweight", "I32", "[10,64]", 2560),
         ];
         let source = made::safetensors(&tensors, |_, _, i| (i * 7 + i / 48 * 13) % 23);
         let checkpoint = made::checkpoint(source);

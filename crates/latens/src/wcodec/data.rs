@@ -60,6 +60,18 @@ impl<'a> Data<'a> {
         }
     }
 
+    /// Puts the bytes of `range`, which exist, in place of what `out` holds.
+    pub(crate) fn read(self, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
+        match self {
+            Self::Held(bytes) => {
+                out.clear();
+                out.extend_from_slice(&bytes[range]);
+                Ok(())
+            }
+            Self::Read(there) => there.read(range, out),
+        }
+    }
+
     /// All of them, read where they are not in memory.
     pub(crate) fn whole(self) -> Result<Cow<'a, [u8]>> {
         match self {

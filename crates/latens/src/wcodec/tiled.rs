@@ -36,15 +36,13 @@ pub(crate) fn tile_size(prediction: &Prediction) -> Result<TileSize> {
 pub(crate) fn of_reference(reference: Data<'_>, range: Range<usize>) -> Result<Cow<'_, [u8]>> {
     let end = range.end.min(reference.len());
     let there = range.start.min(end)..end;
-    let mut some = match reference {
-        Data::Held(bytes) if there == range => return Ok(Cow::Borrowed(&bytes[range])),
-        Data::Held(bytes) => bytes[there].to_vec(),
-        Data::Read(_) => {
-            let mut some = Vec::new();
-            reference.get(there, &mut some)?;
-            some
-        }
-    };
+    if let Data::Held(bytes) = reference
+        && there == range
+    {
+        return Ok(Cow::Borrowed(&bytes[range]));
+    }
+    let mut some = Vec::new();
+    reference.read(there, &mut some)?;
     some.resize(range.len(), 0);
     Ok(Cow::Owned(some))
 }

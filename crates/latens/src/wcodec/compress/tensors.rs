@@ -4,7 +4,7 @@ use super::BaseFile;
 use super::siblings::{Held, TensorBytes};
 use crate::bits::checksum::Crc32;
 use crate::error::{Error, Result};
-use crate::wcodec::base::{Base, BaseBytes, BaseTensor};
+use crate::wcodec::base::{Access, Base, BaseBytes, BaseTensor};
 use crate::wcodec::checkpoint::{Checkpoint, TensorInfo, wide};
 use crate::wcodec::config::Config;
 use crate::wcodec::crew::Crew;
@@ -40,7 +40,7 @@ pub(super) fn batch_end(
 ) -> usize {
     let threads = config.threads_in_force();
     // Of other bases each large tensor is in memory.
-    let alone = base.is_some_and(|base| !base.base.reads_stretches());
+    let alone = base.is_some_and(|base| base.base.access() != Access::Bytes);
     if threads == 1 || alone || config.level > 10 || config.tools.is_some() {
         return first + 1;
     }
@@ -278,7 +278,7 @@ impl<'b> Namesake<'b> {
             return Ok(None);
         }
         let (name, len) = (&info.name[..], usize::try_from(length).unwrap_or(usize::MAX));
-        let (bytes, layout) = if base.reads_stretches() && len > MOST_KEPT {
+        let (bytes, layout) = if base.access() == Access::Bytes && len > MOST_KEPT {
             let layout = view.layout(dtype, &shape, length);
             (OfBase::Read(BaseBytes { base, name, len }), layout)
         } else {

@@ -55,13 +55,7 @@ impl Stretches for Centred<'_> {
     }
 
     fn read(&self, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
-        match self.symbols {
-            Data::Held(symbols) => {
-                out.clear();
-                out.extend_from_slice(&symbols[range.clone()]);
-            }
-            Data::Read(there) => there.read(range.clone(), out)?,
-        }
+        self.symbols.read(range.clone(), out)?;
         // From the middle of a row on.
         let col = range.start.checked_rem(self.means.len()).unwrap_or(0);
         let begun = if col == 0 { 0 } else { (self.means.len() - col).min(out.len()) };

@@ -19,13 +19,7 @@ impl Stretches for Referenced<'_> {
     }
 
     fn read(&self, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
-        match self.symbols {
-            Data::Held(symbols) => {
-                out.clear();
-                out.extend_from_slice(&symbols[range.clone()]);
-            }
-            Data::Read(there) => there.read(range.clone(), out)?,
-        }
+        self.symbols.read(range.clone(), out)?;
         let end = range.end.min(self.reference.len());
         let both = range.start.min(end)..end;
         let mut buffer = spare::stale_bytes(both.len());

@@ -157,13 +157,28 @@ impl<S: ReadAt> OpenTensor<'_, S> {
             let what = format!("rows {} to {} of {}", rows.start, rows.end, layout.rows);
             return Err(Error::invalid(what));
         }
+        layout.logical(self.parts_of(rows)?).map_err(self.claim())
+    }
+
+    /// The bytes of some units of the layout, which it has.
+    pub(crate) fn units(&self, units: Range<u64>) -> Result<Vec<u8>> {
+        let Layout { unit_rows, unit_bytes, .. } = self.layout;
+        let parts = self.parts_of(units.start * unit_rows..units.end * unit_rows)?;
+        let bytes = self.layout.join(parts).map_err(self.claim())?;
+        match bytes.len() as u64 == (units.end - units.start) * unit_bytes {
+            true => Ok(bytes),
+            false => Err(self.wrong("rows are not of the length that the index states")),
+        }
+    }
+
+    /// What the parts have of some rows.
+    fn parts_of(&self, rows: Range<u64>) -> Result<Vec<Part>> {
         let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let all = of(layout.rows).max(1);
+        let all = of(self.layout.rows).max(1);
         let part = |(i, part): (usize, &PartRecord)| {
             let a_row = part.shape.count() / all;
             self.part(i, of(rows.start) * a_row..of(rows.end) * a_row)
         };
-        let parts = self.descriptor.parts.iter().enumerate().map(part).collect::<Result<_>>()?;
-        layout.logical(parts).map_err(self.claim())
+        self.descriptor.parts.iter().enumerate().map(part).collect()
     }
 }

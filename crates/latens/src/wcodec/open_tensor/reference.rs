@@ -3,7 +3,7 @@
 use super::symbols::NO_PART;
 use super::{OpenTensor, Reference};
 use crate::error::Result;
-use crate::wcodec::base::{Base, BaseBytes, BaseTensor};
+use crate::wcodec::base::{Access, Base, BaseBytes, BaseTensor};
 use crate::wcodec::checkpoint::ReadAt;
 use crate::wcodec::data::{Data, Stretches};
 use crate::wcodec::kept::{Numbers, OfBase};
@@ -134,7 +134,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         Ok(())
     }
 
-    /// A tensor of the base that is small, or cannot be split by stretches: taken apart, and kept for the next call.
+    /// A tensor of the base that is small, or must be read as a whole: taken apart, and kept for the next call.
     fn small_of_base(&self, name: &str, view: View, number: usize) -> Result<Arc<OfBase>> {
         let last = &self.reader.last;
         let of_base = match last.of_base(name, view) {
@@ -148,7 +148,7 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
     }
 
     /// A tensor of the base that is large, if a part of it is of symbols that can be split off by stretches. It is read so, too, where
-    /// all of it is not wanted or that takes no more time.
+    /// that takes little more than these, or not all of it is wanted and that takes less than all.
     fn large_of_base(
         &self,
         name: &str,
@@ -166,9 +166,11 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         let Some(tensor) = Arc::into_inner(part.tensor).filter(|_| is_split) else {
             return Ok(None);
         };
-        let held = match self.keeps || base.reads_stretches() {
-            true => None,
-            false => Some(base.tensor(name)?.2),
+        let held = match base.access() {
+            Access::Bytes => None,
+            Access::Groups if self.keeps => None,
+            Access::Whole if self.keeps => return Ok(None),
+            Access::Groups | Access::Whole => Some(base.tensor(name)?.2),
         };
         Ok(Some(OfBaseTensor { held, ..tensor }))
     }
