@@ -24,7 +24,7 @@ fn of_megabytes() -> (Vec<u8>, Tensors) {
     (file, tensors)
 }
 
-/// It costs the tensors whose groups were there, and no other.
+/// It costs the tensors whose groups were there, and no other; with a part of the parity those whose entries were.
 #[test]
 fn a_block_costs_what_was_there() {
     let (file, tensors) = of_megabytes();
@@ -41,8 +41,16 @@ fn a_block_costs_what_was_there() {
     let before = (bank - BLOCK..bank).step_by(500).map(|at| (at, 1));
     // What follows from the rest.
     let behind = (parity.start..end - BLOCK).step_by(97).map(|at| (at, 0));
+    // Of both what it is of and parity, and of the footer.
+    let of_both = (parity.start - BLOCK..parity.start)
+        .step_by(333)
+        .chain([end - BLOCK + 1, end + 32 - BLOCK]);
+    let entries: Vec<_> =
+        records(&file).into_iter().filter(|record| file[record.start] == 8).collect();
+    let there = |at: usize| entries.iter().filter(|r| r.start < at + BLOCK && at < r.end).count();
+    let of_both = of_both.map(|at| (at, there(at)));
     let (mut cases, mut lost) = (0, 0);
-    for (at, most) in in_data.chain(before).chain(around).chain(behind) {
+    for (at, most) in in_data.chain(before).chain(around).chain(behind).chain(of_both) {
         let mut zeroed = file.clone();
         zeroed[at..at + BLOCK].fill(0);
         let mut noise = file.clone();
@@ -58,7 +66,9 @@ fn a_block_costs_what_was_there() {
                 "{lacking} at {at} of {bank}, {index}, {parity:?}: {:?}",
                 found.damage
             );
-            assert!(found.whole_index && (at < bank || !found.damage.is_empty()), "{at}");
+            assert!(at < bank || !found.damage.is_empty(), "{at}");
+            let is_of_both = (parity.start - BLOCK..parity.start).contains(&at) || at > end - BLOCK;
+            assert!(found.whole_index || is_of_both, "{at}: {:?}", found.damage);
             (cases, lost) = (cases + 1, lost + lacking);
         }
     }
