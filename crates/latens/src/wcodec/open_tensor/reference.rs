@@ -18,14 +18,16 @@ use std::sync::Arc;
 /// Bytes of a tensor of the base up to which it is read at once, and kept.
 const MOST_AT_ONCE: u64 = if cfg!(test) { 1 << 12 } else { 1 << 22 };
 
-/// A part of a large tensor of the base, which is split off by stretches.
-pub(super) struct PartOfBase<'a> {
-    tensor: Arc<OfBaseTensor<'a>>,
-    part: usize,
+/// A tensor of the base, of which parts are references.
+enum Named<'a> {
+    /// One that is large, which parts are split off of by stretches.
+    Large(Arc<Large<'a>>),
+    /// Taken apart.
+    Small(Arc<OfBase>),
 }
 
 /// A large tensor of the base.
-struct OfBaseTensor<'a> {
+struct Large<'a> {
     base: &'a dyn Base,
     name: String,
     layout: Layout,
@@ -34,18 +36,40 @@ struct OfBaseTensor<'a> {
     held: Option<Vec<u8>>,
 }
 
-impl PartOfBase<'_> {
-    fn with<T>(&self, f: impl FnOnce(Option<SplitPart<'_>>) -> T) -> T {
-        let OfBaseTensor { base, name, layout, len, held } = &*self.tensor;
-        let bytes = BaseBytes { base: *base, name, len: *len };
-        let data = held.as_ref().map_or(Data::Read(&bytes), |held| Data::Held(held));
-        f(SplitPart::new(data, *layout, self.part))
+/// A part of a large tensor of the base.
+pub(super) struct PartOfBase<'a> {
+    tensor: Arc<Large<'a>>,
+    part: usize,
+}
+
+impl<'a> Named<'a> {
+    /// The symbols of a part, if it is of symbols.
+    fn part(&self, part: usize) -> Option<Reference<'a>> {
+        match self {
+            Self::Large(tensor) => {
+                let bits = tensor.bits(part)?;
+                Some(Reference::Read(bits, PartOfBase { tensor: Arc::clone(tensor), part }))
+            }
+            Self::Small(tensor) => {
+                let (bits, symbols) = tensor.parts.get(part)?.as_ref()?;
+                Some(Reference::Held(*bits, Arc::clone(symbols)))
+            }
+        }
+    }
+}
+
+impl Large<'_> {
+    /// Calls `f` with a part, if it can be split off by stretches.
+    fn with_part<T>(&self, part: usize, f: impl FnOnce(Option<SplitPart<'_>>) -> T) -> T {
+        let bytes = BaseBytes { base: self.base, name: &self.name, len: self.len };
+        let data = self.held.as_ref().map_or(Data::Read(&bytes), |held| Data::Held(held));
+        f(SplitPart::new(data, self.layout, part))
     }
 
-    /// Of how many bits its symbols are; none where it has none, or they cannot be split off so.
-    fn bits(&self) -> Option<u32> {
-        match self.tensor.layout.parts().get(self.part)?.form {
-            Form::Symbols { bits, .. } => self.with(|part| part.map(|_| bits)),
+    /// Of how many bits the symbols of a part are; none where it has none, or they cannot be split off so.
+    fn bits(&self, part: usize) -> Option<u32> {
+        match self.layout.parts().get(part)?.form {
+            Form::Symbols { bits, .. } => self.with_part(part, |part| part.map(|_| bits)),
             Form::Words { .. } | Form::Raw { .. } => None,
         }
     }
@@ -53,11 +77,12 @@ impl PartOfBase<'_> {
 
 impl Stretches for PartOfBase<'_> {
     fn len(&self) -> usize {
-        self.with(|part| part.map_or(0, |part| part.len()))
+        self.tensor.with_part(self.part, |part| part.map_or(0, |part| part.len()))
     }
 
     fn read(&self, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
-        self.with(|part| part.map_or(Ok(()), |part| part.read(range, out)))
+        let read = |part: Option<SplitPart<'_>>| part.map_or(Ok(()), |part| part.read(range, out));
+        self.tensor.with_part(self.part, read)
     }
 }
 
@@ -102,31 +127,16 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             return Ok(());
         };
         self.check_of_base(name, number)?;
-        let large = self.large_of_base(name, *view, *part)?.map(Arc::new);
-        let small = match &large {
-            Some(_) => None,
-            None => Some(self.small_of_base(name, *view, number)?),
-        };
-        if small.as_ref().is_some_and(|of_base| of_base.parts.get(*part).is_none()) {
-            return Err(self.wrong(NO_PART));
-        }
-        let found = |part: usize| match (&large, &small) {
-            (Some(tensor), _) => {
-                let part = PartOfBase { tensor: Arc::clone(tensor), part };
-                part.bits().map(|bits| Reference::Read(bits, part))
-            }
-            (None, Some(of_base)) => {
-                let (bits, symbols) = of_base.parts.get(part)?.as_ref()?;
-                Some(Reference::Held(*bits, Arc::clone(symbols)))
-            }
-            (None, None) => None,
+        let named = match self.large_of_base(name, *view, *part)? {
+            Some(large) => Named::Large(Arc::new(large)),
+            None => Named::Small(self.small_of_base(name, *view, *part, number)?),
         };
         for (number, record) in self.descriptor.parts.iter().enumerate() {
             if let Some(PartOf::Other { entry: EntryRef::Base(other), view: under, part }) =
                 record.reference()
                 && (other, under) == (name, view)
                 && self.check_of_base(name, number).is_ok()
-                && let Some(reference) = found(*part)
+                && let Some(reference) = named.part(*part)
             {
                 keep(number, reference);
             }
@@ -134,8 +144,14 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         Ok(())
     }
 
-    /// A tensor of the base that is small, or must be read as a whole: taken apart, and kept for the next call.
-    fn small_of_base(&self, name: &str, view: View, number: usize) -> Result<Arc<OfBase>> {
+    /// A tensor of the base that is small, or must be read as a whole: taken apart, and kept for the next call. It has `part`.
+    fn small_of_base(
+        &self,
+        name: &str,
+        view: View,
+        part: usize,
+        number: usize,
+    ) -> Result<Arc<OfBase>> {
         let last = &self.reader.last;
         let of_base = match last.of_base(name, view) {
             Some(kept) if self.outermost => kept,
@@ -144,35 +160,28 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
         if self.keeps {
             last.keep_of_base(&of_base);
         }
-        Ok(of_base)
+        match of_base.parts.get(part) {
+            Some(_) => Ok(of_base),
+            None => Err(self.wrong(NO_PART)),
+        }
     }
 
-    /// A tensor of the base that is large, if a part of it is of symbols that can be split off by stretches. It is read so, too, where
-    /// that takes little more than these, or not all of it is wanted and that takes less than all.
-    fn large_of_base(
-        &self,
-        name: &str,
-        view: View,
-        part: usize,
-    ) -> Result<Option<OfBaseTensor<'a>>> {
+    /// A tensor of the base that is large, if `part` of it is of symbols that can be split off by stretches. It is read so,
+    /// too, where that takes no more than these, or not all of it is wanted and that takes less than all.
+    fn large_of_base(&self, name: &str, view: View, part: usize) -> Result<Option<Large<'a>>> {
         let base = self.reader.base()?;
         let about = base.about(name).filter(|about| about.length > MOST_AT_ONCE && self.outermost);
         let Some(BaseTensor { dtype, shape, length }) = about else { return Ok(None) };
         let (layout, len) = (view.layout(dtype, &shape, length), usize::try_from(length));
         let (Some(layout), Ok(len)) = (layout, len) else { return Ok(None) };
-        let tensor = OfBaseTensor { base, name: name.to_owned(), layout, len, held: None };
-        let part = PartOfBase { tensor: Arc::new(tensor), part };
-        let is_split = part.bits().is_some();
-        let Some(tensor) = Arc::into_inner(part.tensor).filter(|_| is_split) else {
+        let large = Large { base, name: name.to_owned(), layout, len, held: None };
+        let access = base.access();
+        if large.bits(part).is_none() || access == Access::Whole && self.keeps {
             return Ok(None);
-        };
-        let held = match base.access() {
-            Access::Bytes => None,
-            Access::Groups if self.keeps => None,
-            Access::Whole if self.keeps => return Ok(None),
-            Access::Groups | Access::Whole => Some(base.tensor(name)?.2),
-        };
-        Ok(Some(OfBaseTensor { held, ..tensor }))
+        }
+        let is_held = access != Access::Bytes && !self.keeps;
+        let held = if is_held { Some(base.tensor(name)?.2) } else { None };
+        Ok(Some(Large { held, ..large }))
     }
 
     /// Whether part `number` may name a tensor of the base: it is not much larger.

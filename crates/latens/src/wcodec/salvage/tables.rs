@@ -18,7 +18,7 @@ use crate::wcodec::salvage::{Damage, mended};
 use std::cell::Cell;
 
 /// Bytes that are compared with the checksum while a place is looked for, at most.
-const MOST_COMPARED: usize = 1 << 32;
+const MOST_COMPARED: u64 = 1 << 32;
 
 impl<S: ReadAt> Reader<S> {
     /// Reads the tables where they are damaged, if a bit of them was flipped, or by what the index says of them.
@@ -46,7 +46,7 @@ impl<S: ReadAt> Reader<S> {
     /// Puts the tables right by what the index says of them, and says where they were not.
     fn by_the_index(&self, bytes: &mut Vec<u8>) -> Option<usize> {
         let (record, stated) = (self.open.index.bank, self.open.index.tables()?);
-        let left = Cell::new(MOST_COMPARED / record.bytes.max(1));
+        let left = Cell::new(MOST_COMPARED / record.bytes.max(1) as u64);
         let is_it = |bytes: &[u8]| {
             let more = left.get().checked_sub(1);
             left.set(more.unwrap_or(0));
