@@ -84,7 +84,8 @@ pub(crate) fn mended(bytes: &[u8], crc: Option<u32>) -> Option<(Vec<u8>, Vec<Ran
 fn mended_short(bytes: &[u8], crc: u32) -> Option<(Vec<u8>, Vec<Range<usize>>)> {
     let (before, stated) = ending(bytes).filter(|_| bytes.len() <= STRETCH)?;
     let (changes, mut index) = (xor::changes(before, stated), bytes.to_vec());
-    let place = xor::mend(&mut index, &changes, 0..before.len(), &|index| crc32(index) == crc)?;
+    let (all, is_it) = (0..before.len(), |index: &[u8]| crc32(index) == crc);
+    let place = xor::mend(&mut index, &changes, (all, before.len()), &is_it)?;
     Some((index, vec![place]))
 }
 
@@ -140,7 +141,7 @@ fn but_for_one_place(bytes: &[u8], crc: Option<u32>) -> Option<(Vec<u8>, Range<u
     let is_it = |index: &[u8]| {
         Sums::ending(index).is_some_and(|sums| sums.have(wrong.clone())) && is_it(index)
     };
-    let place = xor::mend(&mut index, &changes, wrong.start * STRETCH..end, &is_it)?;
+    let place = xor::mend(&mut index, &changes, (wrong.start * STRETCH..end, end), &is_it)?;
     Some((index, place))
 }
 

@@ -17,15 +17,14 @@ pub(crate) fn changes(bytes: &[u8], stated: &[u8]) -> Vec<u8> {
     of(bytes, stated.len()).iter().zip(stated).map(|(a, b)| a ^ b).collect()
 }
 
-/// Changes those `bytes` that begin at one of the `starts`, up to their end at most, so that they are what `is_it`
+/// Changes those `bytes` that begin at one of the `starts`, up to `end` at most, so that they are what `is_it`
 /// wants; and says which. Else they are as they were.
 pub(crate) fn mend(
     bytes: &mut [u8],
     changes: &[u8],
-    starts: Range<usize>,
+    (starts, end): (Range<usize>, usize),
     is_it: &dyn Fn(&[u8]) -> bool,
 ) -> Option<Range<usize>> {
-    let end = starts.end;
     for start in starts {
         if changes[start % changes.len()] == 0 {
             continue;

@@ -15,7 +15,6 @@ use crate::wcodec::reader::Reader;
 use crate::wcodec::salvage::place::Place;
 use crate::wcodec::salvage::whole::{By, Whole};
 use crate::wcodec::salvage::{Damage, mended};
-use std::cell::Cell;
 
 /// Bytes that are compared with the checksum while a place is looked for, at most.
 const MOST_COMPARED: u64 = 1 << 32;
@@ -46,15 +45,12 @@ impl<S: ReadAt> Reader<S> {
     /// Puts the tables right by what the index says of them, and says where they were not.
     fn by_the_index(&self, bytes: &mut Vec<u8>) -> Option<usize> {
         let (record, stated) = (self.open.index.bank, self.open.index.tables()?);
-        let left = Cell::new(MOST_COMPARED / record.bytes.max(1) as u64);
-        let is_it = |bytes: &[u8]| {
-            let more = left.get().checked_sub(1);
-            left.set(more.unwrap_or(0));
-            more.is_some() && crc32(bytes) == record.crc
-        };
-        let changes = xor::changes(bytes, stated);
-        let all = 0..bytes.len();
-        if let Some(place) = xor::mend(bytes, &changes, all, &is_it) {
+        let is_it = |bytes: &[u8]| crc32(bytes) == record.crc;
+        // Of tables beyond 64 KiB not all places are looked at.
+        let most = usize::try_from(MOST_COMPARED / record.bytes.max(1) as u64);
+        let most = most.unwrap_or(usize::MAX);
+        let (changes, end) = (xor::changes(bytes, stated), bytes.len());
+        if let Some(place) = xor::mend(bytes, &changes, (0..end.min(most), end), &is_it) {
             return Some(place.start);
         }
         // Or some are gone, and what is behind them was read, with something else in place of these.
@@ -64,7 +60,7 @@ impl<S: ReadAt> Reader<S> {
         let rest = read(&self.open.source.source, self.open.index.bank_at, last as u64).ok()?;
         *bytes = [vec![0; missing], rest].concat();
         let changes = xor::changes(bytes, stated);
-        xor::fill(bytes, changes, (0..=last, missing), &is_it)
+        xor::fill(bytes, changes, (0..=last.min(most), missing), &is_it)
     }
 }
 
