@@ -4,17 +4,18 @@
 
 mod wcodec_common;
 
-use latens::wcodec::checkpoint::open_file;
+use latens::wcodec::checkpoint::{ReadAt, open_file};
 use latens::wcodec::dtype::Dtype;
 use latens::wcodec::view::Values;
 use latens::wcodec::{
-    Access, Base, BaseCheckpoint, BaseFile, BaseTensor, Config, OF_BASE, Reader,
-    compress_checkpoint, open_base,
+    Base, BaseCheckpoint, BaseFile, BaseTensor, Config, OF_BASE, Reader, compress_checkpoint,
+    open_base,
 };
 use latens::{ErrorKind, Limits, Watch};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use wcodec_common::{Random, open, safetensors};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use wcodec_common::{Random, open, open_as, safetensors};
 
 /// Type, bytes of an element, and how many of the tuned file's bytes its tensor may take against the base, in per cent of what
 /// it takes alone.
@@ -216,8 +217,8 @@ fn a_base_of_no_use_is_not_named() {
     assert!(back == file);
 }
 
-/// A base that reads tensors as a whole.
-struct Whole(BaseCheckpoint);
+/// A base that reads tensors as a whole, which are as long as it says, if it says so.
+struct Whole(BaseCheckpoint, Option<u64>);
 
 impl Base for Whole {
     fn model_hash(&self) -> [u8; 32] {
@@ -225,7 +226,8 @@ impl Base for Whole {
     }
 
     fn about(&self, name: &str) -> Option<BaseTensor> {
-        self.0.about(name)
+        let about = self.0.about(name)?;
+        Some(BaseTensor { length: self.1.unwrap_or(about.length), ..about })
     }
 
     fn tensor(&self, name: &str) -> latens::Result<(Dtype, Vec<u64>, Vec<u8>)> {
@@ -251,9 +253,13 @@ fn large_tensors_are_coded_against_a_base() {
             let stored = compress_checkpoint(&open(one.clone()), None, &config, Vec::new());
             let stored = Reader::open(stored.unwrap(), Limits::default()).unwrap();
             let bases: [Arc<dyn Base>; 3] =
-                [Arc::new(plain()), Arc::new(Whole(plain())), Arc::new(stored)];
+                [Arc::new(plain()), Arc::new(Whole(plain(), None)), Arc::new(stored)];
             let mut made = Vec::new();
             for base in &bases {
+                let (mut some, end) = (vec![0; 999], (of_base * 4096) as u64);
+                base.read("w", end - 5000, &mut some).unwrap();
+                assert!(some == all[0][of_base * 4096 - 5000..][..999], "{dtype}");
+                assert!(base.read("w", end - 998, &mut some).is_err());
                 let against = Some(BaseFile { base: &**base, name: "base" });
                 let file = compress_checkpoint(&open(tuned.clone()), against, &config, Vec::new());
                 made.push(file.unwrap());
@@ -286,23 +292,6 @@ fn large_tensors_are_coded_against_a_base() {
     }
 }
 
-/// A base whose tensors are as long as it says.
-struct Long(BaseCheckpoint, u64);
-
-impl Base for Long {
-    fn model_hash(&self) -> [u8; 32] {
-        self.0.model_hash()
-    }
-
-    fn about(&self, name: &str) -> Option<BaseTensor> {
-        self.0.about(name).map(|about| BaseTensor { length: self.1, ..about })
-    }
-
-    fn tensor(&self, name: &str) -> latens::Result<(Dtype, Vec<u64>, Vec<u8>)> {
-        self.0.tensor(name)
-    }
-}
-
 /// Else a few bytes could ask for a large tensor of the base again and again.
 #[test]
 fn a_tensor_of_the_base_is_not_much_larger() {
@@ -312,7 +301,7 @@ fn a_tensor_of_the_base_is_not_much_larger() {
     let held = || BaseCheckpoint::new(open(file(&one))).unwrap();
     let most = 16 * 64 * 96 + (1 << 20);
     let compress = |length: u64| {
-        let (config, base) = (Config::default(), Long(held(), length));
+        let (config, base) = (Config::default(), Whole(held(), Some(length)));
         let against = Some(BaseFile { base: &base, name: "base" });
         let made = compress_checkpoint(&open(file(&tuned)), against, &config, Vec::new()).unwrap();
         Reader::open(made, Limits::default()).unwrap()
@@ -320,7 +309,7 @@ fn a_tensor_of_the_base_is_not_much_larger() {
     assert!(compress(most).base_name().is_some());
     assert!(compress(most + 1).base_name().is_none());
     for (length, fits) in [(most, true), (most + 1, false)] {
-        let reader = compress(1).with_base(Box::new(Long(held(), length))).unwrap();
+        let reader = compress(1).with_base(Box::new(Whole(held(), Some(length)))).unwrap();
         let refused = reader.verify().err().map(|e| e.to_string());
         assert_eq!(refused.is_none(), fits, "{refused:?}");
         assert!(refused.is_none_or(|e| e.contains("too large")), "{length}");
@@ -433,31 +422,24 @@ fn errors_of_a_base_are_its_own() {
     assert!(error.what().contains("this is not the base"), "{error}");
 }
 
-/// A base of which bytes cannot be read from some place on.
-struct Broken(BaseCheckpoint, u64);
+/// A file whose last bytes can no longer be read once it is broken.
+struct Breaks {
+    bytes: Vec<u8>,
+    last: usize,
+    is_broken: Arc<AtomicBool>,
+}
 
-impl Base for Broken {
-    fn model_hash(&self) -> [u8; 32] {
-        self.0.model_hash()
+impl ReadAt for Breaks {
+    fn size(&self) -> std::io::Result<u64> {
+        self.bytes.size()
     }
 
-    fn about(&self, name: &str) -> Option<BaseTensor> {
-        self.0.about(name)
-    }
-
-    fn tensor(&self, name: &str) -> latens::Result<(Dtype, Vec<u64>, Vec<u8>)> {
-        self.0.tensor(name)
-    }
-
-    fn read(&self, name: &str, from: u64, out: &mut [u8]) -> latens::Result<()> {
-        if from + out.len() as u64 > self.1 {
-            return Err(std::io::Error::other("the disk is gone").into());
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        let left = self.bytes.len() - buf.len() - offset as usize;
+        match self.is_broken.load(Relaxed) && left < self.last {
+            true => Err(std::io::Error::other("the disk is gone")),
+            false => self.bytes.read_exact_at(buf, offset),
         }
-        self.0.read(name, from, out)
-    }
-
-    fn access(&self) -> Access {
-        Access::Bytes
     }
 }
 
@@ -470,22 +452,27 @@ fn a_base_may_fail_in_the_midst_of_a_tensor() {
         let file = |bytes: &[u8]| {
             safetensors(&[("w", dtype, &[3000, 4096 / width as u64], bytes.to_vec())])
         };
-        let base = || BaseCheckpoint::new(open(file(&one))).unwrap();
-        let held = base();
-        let against = Some(BaseFile { base: &held, name: "base" });
+        let base = BaseCheckpoint::new(open(file(&one))).unwrap();
+        let against = Some(BaseFile { base: &base, name: "base" });
         let config = Config::default();
         let made = compress_checkpoint(&open(file(&tuned)), against, &config, Vec::new()).unwrap();
-        let broken = Broken(base(), 2000 * 4096);
+        let broken = || {
+            let (bytes, is_broken) = (file(&one), Arc::new(AtomicBool::new(false)));
+            let breaks = Breaks { bytes, last: 1000 * 4096, is_broken: Arc::clone(&is_broken) };
+            let base = BaseCheckpoint::new(open_as("base.safetensors", breaks)).unwrap();
+            is_broken.store(true, Relaxed);
+            base
+        };
         let failed = compress_checkpoint(
             &open(file(&tuned)),
-            Some(BaseFile { base: &broken, name: "base" }),
+            Some(BaseFile { base: &broken(), name: "base" }),
             &config,
             Vec::new(),
         );
         assert_eq!(failed.unwrap_err().kind(), ErrorKind::Io);
         for threads in [1, 3] {
             let reader = Reader::open(made.clone(), Limits::default()).unwrap().threads(threads);
-            let reader = reader.with_base(Box::new(Broken(base(), 2000 * 4096))).unwrap();
+            let reader = reader.with_base(Box::new(broken())).unwrap();
             let mut out = vec![0xee; tuned.len()];
             let error = reader.tensor_into(0, &mut out).unwrap_err();
             assert!(error.kind() == ErrorKind::Io && error.at().is_none(), "{error}");

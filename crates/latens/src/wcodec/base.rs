@@ -104,7 +104,11 @@ impl Stretches for BaseBytes<'_> {
 
     fn read(&self, range: Range<usize>, out: &mut Vec<u8>) -> Result<()> {
         out.resize(range.len(), 0);
-        self.base.read(self.name, range.start as u64, out)
+        // A byte of the base is none of the file that is read against it.
+        self.base.read(self.name, range.start as u64, out).map_err(|e| match e.at() {
+            Some(_) => e.of_another("the base"),
+            None => e,
+        })
     }
 }
 

@@ -7,10 +7,10 @@
 //! | more of the header | the rest of the file: nothing in it is needed |
 //! | more of the footer, or it is cut off | the index begins with the checksum of the header; what is left of the footer says where it ends, or its sums do |
 //! | up to sixteen bits together of each 4 KiB of a long index | its sums say where they may be, and its parity where they are |
-//! | as many bytes of a long index, at one place, as a sixteenth of it has, at most 4096 | its parity and its sums say which (`layout/parity.rs`) |
-//! | so many bytes of a long index, taken out at one place | the length that the footer states, its sums and its parity (`layout/parity/put_back.rs`) |
+//! | as many bytes of the index, at one place, as there are of its parity, at most 4096 | that and its sums, or its checksum, say which (`layout/parity.rs`) |
+//! | so many bytes of the index, taken out at one place | the length that the footer states besides (`layout/parity/put_back.rs`) |
 //! | more of the index | its entries up to the first one that is not sound, whose data have checksums; what is before the damage by its sums (`layout/sums.rs`) |
-//! | more of what ends an index: tables, parity, sums | follows from the rest |
+//! | more of what ends an index: what it says of the tables, parity, sums | follows from the rest (`salvage/tables.rs`) |
 //! | as many bytes of the tables, at one place, as they are, at most 4096, changed or taken out | the index says what they were (`salvage/tables.rs`) |
 //! | bytes put in or taken out at one place | the length that the footer states, and all checksums |
 
@@ -80,7 +80,7 @@ pub struct LostEntries {
 impl<S: ReadAt> Reader<S> {
     /// Opens a file as [`Reader::open`] does, and one with a damaged header, index or footer as far
     /// as that goes: a single flipped bit in each of the three, and in the tables, is put right in
-    /// memory, and what is damaged at one place of the index, of a sixteenth of it and 4 KiB at most, or of a short one
+    /// memory, and what is damaged at one place of the index, as much as there is of parity, or of a short one
     /// sixteen bits together; bytes that were put in or taken out at one place are told by the length of the file; of
     /// an index that is damaged otherwise, the entries are read that come before the damage. Whether
     /// data are sound shows when they are read.

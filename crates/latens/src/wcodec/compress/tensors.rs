@@ -252,11 +252,11 @@ fn same(one: Data<'_>, other: Data<'_>) -> Result<bool> {
 struct Namesake<'b> {
     name: &'b str,
     layout: Layout,
-    bytes: OfBase<'b>,
+    bytes: BytesOfBase<'b>,
 }
 
 /// Its bytes: in memory where they are few or must be read as a whole.
-enum OfBase<'b> {
+enum BytesOfBase<'b> {
     Held(Vec<u8>),
     Read(BaseBytes<'b>),
 }
@@ -280,11 +280,11 @@ impl<'b> Namesake<'b> {
         let (name, len) = (&info.name[..], usize::try_from(length).unwrap_or(usize::MAX));
         let (bytes, layout) = if base.access() == Access::Bytes && len > MOST_KEPT {
             let layout = view.layout(dtype, &shape, length);
-            (OfBase::Read(BaseBytes { base, name, len }), layout)
+            (BytesOfBase::Read(BaseBytes { base, name, len }), layout)
         } else {
             let (dtype, shape, bytes) = base.tensor(name)?;
             let layout = view.layout(dtype, &shape, bytes.len() as u64);
-            (OfBase::Held(bytes), layout)
+            (BytesOfBase::Held(bytes), layout)
         };
         Ok(layout.map(|layout| Self { name, layout, bytes }))
     }
@@ -292,8 +292,8 @@ impl<'b> Namesake<'b> {
     /// Its parts: weights, or words as planes of bytes.
     fn alike(&self) -> Result<Option<Alike<'_>>> {
         let bytes = match &self.bytes {
-            OfBase::Held(bytes) => Data::Held(bytes),
-            OfBase::Read(bytes) => Data::Read(bytes),
+            BytesOfBase::Held(bytes) => Data::Held(bytes),
+            BytesOfBase::Read(bytes) => Data::Read(bytes),
         };
         let part = |(part, of): (usize, PartLayout)| match (of.role, of.form) {
             (Role::Weights | Role::Exponent | Role::Mantissa, Form::Symbols { .. }) => {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 const MOST_AT_ONCE: u64 = if cfg!(test) { 1 << 12 } else { 1 << 22 };
 
 /// A tensor of the base, of which parts are references.
-enum Named<'a> {
+enum Found<'a> {
     /// One that is large, which parts are split off of by stretches.
     Large(Arc<Large<'a>>),
     /// Taken apart.
@@ -42,7 +42,7 @@ pub(super) struct PartOfBase<'a> {
     part: usize,
 }
 
-impl<'a> Named<'a> {
+impl<'a> Found<'a> {
     /// The symbols of a part, if it is of symbols.
     fn part(&self, part: usize) -> Option<Reference<'a>> {
         match self {
@@ -127,16 +127,16 @@ impl<'a, S: ReadAt> OpenTensor<'a, S> {
             return Ok(());
         };
         self.check_of_base(name, number)?;
-        let named = match self.large_of_base(name, *view, *part)? {
-            Some(large) => Named::Large(Arc::new(large)),
-            None => Named::Small(self.small_of_base(name, *view, *part, number)?),
+        let found = match self.large_of_base(name, *view, *part)? {
+            Some(large) => Found::Large(Arc::new(large)),
+            None => Found::Small(self.small_of_base(name, *view, *part, number)?),
         };
         for (number, record) in self.descriptor.parts.iter().enumerate() {
             if let Some(PartOf::Other { entry: EntryRef::Base(other), view: under, part }) =
                 record.reference()
                 && (other, under) == (name, view)
                 && self.check_of_base(name, number).is_ok()
-                && let Some(reference) = named.part(*part)
+                && let Some(reference) = found.part(*part)
             {
                 keep(number, reference);
             }

@@ -1,5 +1,5 @@
-//! Bytes that were taken out of an index, at one place: its length is known, its sums say in which stretch, its parity
-//! what they were.
+//! Bytes that were taken out of an index, at one place: its length is known, its sums say in which stretch or, of a short one,
+//! its checksum where, its parity what they were.
 
 use crate::bits::checksum::crc32;
 use crate::wcodec::layout::parity::{SHARE, close, closed_length, ending, lengths};
